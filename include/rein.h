@@ -1,0 +1,306 @@
+/* rein: an agent harness as a library.
+ *
+ * A model asks for tools in a loop; rein decides whether each call may happen,
+ * does it, tells the model what came of it, and always stops.
+ *
+ * Two ways in:
+ *   rein_run()      one run from words to an outcome; rein waits for you.
+ *   rein_machine_*  the bare machine: it says what it wants (send these bytes,
+ *                   ask about this call, run it), you say what happened. It does
+ *                   no I/O, reads no clock, starts no thread and calls no one.
+ *
+ *   static int weather(struct rein_call *call) {
+ *     return rein_call_result(call, "sunny", 5);
+ *   }
+ *   const struct rein_tool tools[] = {{ .name = "weather", .run = weather, ... }};
+ *   struct rein_options o = { .size = sizeof o, .model = "anthropic/claude-sonnet-5",
+ *                             .tools = tools, .tool_count = 1 };
+ *   struct rein_report *report = NULL;
+ *   if (rein_run(&o, "How is the weather?", &report, &error) == REIN_OK)
+ *     puts(rein_report_text(report));
+ *   rein_report_free(report);
+ *
+ * Every struct that may grow starts with `size`: set it to sizeof the struct.
+ * A member left zero takes its default, which its comment states. Text is UTF-8.
+ * Nothing in the library prints, exits, reads the environment or installs a
+ * signal handler. A handle belongs to one thread at a time, unless said.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REIN_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define REIN_CHECKED __attribute__((warn_unused_result))
+#define REIN_API __attribute__((visibility("default")))
+#else
+#define REIN_CHECKED
+#define REIN_API
+#endif
+
+/* How a function that can fail went; the classes an error can have. */
+enum rein_code {
+  REIN_OK = 0,
+  REIN_INPUT,     /* the caller gave something that cannot be used */
+  REIN_PEER,      /* a provider, server or tool broke its protocol */
+  REIN_LIMIT,     /* a stated ceiling was reached */
+  REIN_SYSTEM,    /* the operating system refused; the sentence says what */
+  REIN_MEMORY,    /* an allocation failed */
+  REIN_CANCELLED, /* the caller asked to stop */
+  REIN_BUG        /* rein broke its own rule: please report it */
+};
+
+/* Why a run ended: name, word in JSON and in the journal, exit code. */
+#define REIN_OUTCOMES(X)                                                                           \
+  X(FINISHED, "finished", 0)                                                                       \
+  X(INTERNAL, "internal_error", 1)                                                                 \
+  X(USAGE, "usage", 2)                                                                             \
+  X(CHECK, "failed_check", 3)                                                                      \
+  X(TURNS, "turns", 10)                                                                            \
+  X(TOKENS, "tokens", 11)                                                                          \
+  X(COST, "cost", 12)                                                                              \
+  X(TIME, "time", 13)                                                                              \
+  X(NO_PROGRESS, "no_progress", 14)                                                                \
+  X(UNAPPROVED, "unapproved", 15)                                                                  \
+  X(REFUSED, "refused", 16)                                                                        \
+  X(TRUNCATED, "truncated", 17)                                                                    \
+  X(CONTEXT_FULL, "context_full", 18)                                                              \
+  X(EMPTY, "empty", 19)                                                                            \
+  X(MODEL_ERROR, "model_error", 20)                                                                \
+  X(NOT_AUTHORISED, "not_authorised", 21)                                                          \
+  X(BAD_TOOL, "bad_tool", 22)                                                                      \
+  X(STORE_FAILED, "store_failed", 23)                                                              \
+  X(HELD, "held", 24)                                                                              \
+  X(CANCELLED, "cancelled", 25)
+
+enum rein_outcome {
+  REIN_OUTCOME_NONE = -1, /* the run has not ended */
+#define REIN_X(id, word, exit) REIN_OUTCOME_##id,
+  REIN_OUTCOMES(REIN_X)
+#undef REIN_X
+};
+
+/* The outcome's word ("no_progress") and exit code (14). */
+REIN_API const char *rein_outcome_word(enum rein_outcome outcome);
+REIN_API int rein_outcome_exit(enum rein_outcome outcome);
+
+enum rein_verdict {
+  REIN_UNDECIDED = 0, /* of a row: take the policy's default */
+  REIN_ALLOW,
+  REIN_ASK,
+  REIN_DENY
+};
+
+enum rein_lang { REIN_LANG_DEFAULT = 0, REIN_ENGLISH, REIN_KOREAN };
+
+/* ---- Tools ------------------------------------------------------------- */
+
+/* What a tool touches. A row that declares nothing is taken to write and to
+ * reach outside. */
+enum rein_touches {
+  REIN_TOUCHES_UNDECLARED = 0,
+  REIN_TOUCHES_NOTHING = 1 << 0,
+  REIN_READS_PRIVATE = 1 << 1, /* reads what belongs to the user */
+  REIN_WRITES = 1 << 2,        /* changes something that stays */
+  REIN_OUTSIDE = 1 << 3,       /* talks to another machine */
+};
+
+struct rein_call; /* one call of a tool while its function runs */
+
+/* Does the call. Runs on a pool thread, beside other calls: it must be
+ * thread-safe. It answers once, through rein_call_result or rein_call_error,
+ * and returns what that returned; returning without an answer is an error
+ * result that says so. The arguments were checked against the row's schema. */
+typedef int (*rein_tool_fn)(struct rein_call *call);
+
+/* One row: the list sent to the model and the dispatch are both read from it.
+ * Strings are borrowed and must outlive the run. */
+struct rein_tool {
+  const char *name;        /* ^[A-Za-z0-9_-]{1,64}$ */
+  const char *description; /* what it does and when to use it, for the model */
+  const char *schema;      /* JSON Schema of the arguments, an object */
+  unsigned touches;        /* enum rein_touches, or-ed */
+  enum rein_verdict verdict;
+  bool polls;                /* equal calls with equal results are still progress */
+  const char *volatile_args; /* arguments that progress ignores, comma separated; NULL none */
+  const char *volatile_text; /* regex of result text that progress ignores; NULL none */
+  rein_tool_fn run;
+  void *ctx;        /* yours, through rein_call_ctx */
+  int64_t limit_ms; /* time limit of one call; 0: 120 000 */
+};
+
+/* Inside a tool's function. Text returned is borrowed until it returns. */
+REIN_API void *rein_call_ctx(const struct rein_call *call);
+REIN_API const char *rein_call_args(const struct rein_call *call, size_t *len); /* source JSON */
+/* An argument by name: its text, never NULL; `absent` when it is not there. */
+REIN_API const char *rein_call_text(const struct rein_call *call, const char *name,
+                                    const char *absent);
+REIN_API int64_t rein_call_int(const struct rein_call *call, const char *name, int64_t absent);
+REIN_API bool rein_call_bool(const struct rein_call *call, const char *name, bool absent);
+REIN_API bool rein_call_cancelled(const struct rein_call *call); /* answer soon when true */
+/* The answer: text for the model; len SIZE_MAX: terminated. Copies. 0, or an
+ * enum rein_code when it could not be kept. */
+REIN_API int rein_call_result(struct rein_call *call, const char *text, size_t len);
+/* An error the model can act on: what was wrong, and what would be right. Its
+ * first line, at most 200 code points, reaches the model; all of it the log. */
+REIN_API int rein_call_error(struct rein_call *call, const char *text, size_t len);
+
+/* ---- Limits and options ------------------------------------------------ */
+
+#define REIN_OFF (-1) /* switches a limit off; 0 of a limit takes its default */
+#define REIN_ZERO (-2) /* the number zero, where zero means something: max_turns */
+
+enum rein_no_progress {
+  REIN_PROGRESS_DEFAULT = 0, /* calls and results repeat: note, block, stop */
+  REIN_PROGRESS_OFF,
+  REIN_PROGRESS_2_TURNS,    /* a reply equal to the last turn's calls */
+  REIN_PROGRESS_3_IN_A_ROW, /* a call three times in a row */
+  REIN_PROGRESS_3_IN_ALL    /* a call for the third time in the run */
+};
+
+struct rein_limits {
+  int64_t max_turns;    /* tool turns; default 30 */
+  int64_t token_budget; /* input and output of every request; default 300 000 */
+  int64_t cost_uusd;    /* micro-dollars; default off */
+  int64_t time_ms;      /* default off */
+  enum rein_no_progress no_progress;
+};
+
+/* A call that wants approval. Borrowed until the function returns. */
+struct rein_question {
+  const char *tool;
+  const char *args; /* the exact bytes that will run */
+  size_t args_len;
+  const char *rule; /* what asks: a rule of the policy, or the row's verdict */
+};
+
+/* Decides about one call. Called on the thread of rein_run, which waits; fill
+ * `reason` (at most `cap` bytes, terminated) and it reaches the model. */
+typedef enum rein_verdict (*rein_approve_fn)(void *ctx, const struct rein_question *question,
+                                             char *reason, size_t cap);
+
+/* Hears each record of the run's journal as one line of JSON, and each piece
+ * of streamed text. Must not call back into rein. */
+typedef void (*rein_hear_fn)(void *ctx, const char *json_line, size_t len);
+
+struct rein_options {
+  size_t size;
+  const char *model;    /* PROVIDER/MODEL, "demo" or "script:FILE"; needed */
+  const char *base_url; /* NULL: the provider's own */
+  const char *api_key;  /* wiped from rein's memory after the run */
+  const char *system;   /* system prompt; NULL none */
+  const char *root;     /* folder that built-in file tools see; NULL: none of them */
+  const struct rein_tool *tools;
+  size_t tool_count;
+  const char *builtin;     /* names of built-in tools, comma separated; NULL none */
+  const char *policy_json; /* {"default":…,"rules":{…}}; NULL: rows' verdicts, default ask */
+  struct rein_limits limits;
+  int64_t output_limit;    /* tokens of one reply; default 16 384 */
+  int64_t idle_ms;         /* no event that moves the message forward; default 300 000 */
+  int retries;             /* per request; 0: 2; REIN_OFF: none */
+  enum rein_lang lang;       /* sentences for the person; default English */
+  enum rein_lang model_lang; /* sentences for the model; default English */
+  rein_approve_fn approve;   /* NULL: nobody can be asked, so ask is deny */
+  void *approve_ctx;
+  rein_hear_fn hear;
+  void *hear_ctx;
+  const volatile int *cancel; /* when it becomes non-zero the run ends as cancelled */
+};
+
+/* An error that ended nothing but the call: a sentence for the person. */
+struct rein_error {
+  enum rein_code code;
+  char message[1024];
+};
+
+struct rein_usage {
+  int64_t input, output, cache_read, cache_write;
+};
+
+struct rein_report; /* how a run ended */
+
+/* Carries one run from `task` to its outcome. REIN_OK whenever there is an
+ * outcome, also an unwanted one: ask the report. On another code nothing ran,
+ * `*report` is NULL and `error` (may be NULL) says why. */
+REIN_API enum rein_code rein_run(const struct rein_options *options, const char *task,
+                                 struct rein_report **report,
+                                 struct rein_error *error) REIN_CHECKED;
+
+REIN_API enum rein_outcome rein_report_outcome(const struct rein_report *report);
+REIN_API const char *rein_report_text(const struct rein_report *report);   /* the answer */
+REIN_API const char *rein_report_reason(const struct rein_report *report); /* one sentence */
+REIN_API const char *rein_report_json(const struct rein_report *report);   /* as --output json */
+REIN_API int64_t rein_report_turns(const struct rein_report *report);
+REIN_API int64_t rein_report_requests(const struct rein_report *report);
+REIN_API struct rein_usage rein_report_usage(const struct rein_report *report);
+REIN_API void rein_report_free(struct rein_report *report); /* NULL is fine */
+
+/* ---- The machine, for those who bring their own loop ------------------- */
+
+struct rein_machine;
+
+enum rein_want_kind {
+  REIN_WANT_NOTHING = 0, /* feed it something first, or wait until the deadline */
+  REIN_WANT_SEND,        /* POST body to url with headers, feed the answer's bytes */
+  REIN_WANT_ABORT,       /* drop the request `id`, or the call `id`: its answer is not wanted */
+  REIN_WANT_ASK,         /* decide about a call: rein_machine_verdict */
+  REIN_WANT_RUN,         /* run a call: rein_machine_started, then rein_machine_result */
+  REIN_WANT_DONE         /* the run ended: outcome */
+};
+
+/* Borrowed until the machine is fed next. */
+struct rein_want {
+  enum rein_want_kind kind;
+  uint32_t id; /* of the request or the call */
+  const char *url;
+  const char *const *headers; /* "name: value" lines, NULL at the end */
+  const char *body;
+  size_t body_len;
+  const struct rein_tool *tool; /* ASK, RUN */
+  const char *args;
+  size_t args_len;
+  const char *rule; /* ASK: what asks */
+  enum rein_outcome outcome;
+};
+
+/* Times are milliseconds of one monotonic clock of yours. */
+REIN_API enum rein_code rein_machine_new(const struct rein_options *options, const char *task,
+                                         int64_t now_ms, struct rein_machine **machine,
+                                         struct rein_error *error) REIN_CHECKED;
+REIN_API void rein_machine_free(struct rein_machine *machine);
+/* The next thing it wants; REIN_WANT_NOTHING when it only waits. */
+REIN_API enum rein_want_kind rein_machine_next(struct rein_machine *machine,
+                                               struct rein_want *want);
+/* When rein_machine_tick is due; INT64_MAX: never. */
+REIN_API int64_t rein_machine_deadline(const struct rein_machine *machine);
+REIN_API enum rein_code rein_machine_tick(struct rein_machine *machine, int64_t now_ms);
+/* The HTTP answer of request `id`: status, then any headers, then body pieces,
+ * then the end (`ok` false: the connection broke; `why` in words, may be NULL). */
+REIN_API enum rein_code rein_machine_status(struct rein_machine *machine, uint32_t id, int status);
+REIN_API enum rein_code rein_machine_header(struct rein_machine *machine, uint32_t id,
+                                            const char *name, const char *value);
+REIN_API enum rein_code rein_machine_bytes(struct rein_machine *machine, uint32_t id,
+                                           const char *bytes, size_t len);
+REIN_API enum rein_code rein_machine_end(struct rein_machine *machine, uint32_t id, bool ok,
+                                         const char *why, int64_t now_ms);
+REIN_API enum rein_code rein_machine_verdict(struct rein_machine *machine, uint32_t id,
+                                             enum rein_verdict verdict, const char *reason,
+                                             int64_t now_ms);
+REIN_API enum rein_code rein_machine_started(struct rein_machine *machine, uint32_t id,
+                                             int64_t now_ms);
+REIN_API enum rein_code rein_machine_result(struct rein_machine *machine, uint32_t id,
+                                            const char *text, size_t len, bool is_error,
+                                            int64_t now_ms);
+REIN_API enum rein_code rein_machine_cancel(struct rein_machine *machine, int64_t now_ms);
+REIN_API const char *rein_machine_text(const struct rein_machine *machine); /* the answer so far */
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,38 @@
+/* UTF-8: check, repair, measure, and cut where a reader would.
+ *
+ * Inside, text may pass through WTF-8 (surrogates as three bytes, ED A0..BF)
+ * on its way from JSON escapes that arrive in pieces; utf8_repair joins pairs
+ * that meet and replaces what stays alone, so none leaves the house.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+/* Length in bytes (1 to 4) of the well-formed character at s.p, and its code
+ * point; 0 when there is none there (cut, overlong, surrogate, too high). */
+size_t utf8_next(struct str s, uint32_t *cp);
+void utf8_put(struct buf *b, uint32_t cp); /* surrogates are written as WTF-8 */
+bool utf8_valid(struct str s);
+/* The text with each ill-formed part replaced by one U+FFFD (as Unicode's
+ * "maximal subpart" practice says), and surrogate pairs joined. */
+void utf8_repair(struct buf *out, struct str s);
+size_t utf8_count(struct str s); /* code points of a well-formed text */
+/* The longest prefix of at most max code points that ends between graphemes
+ * (between code points where one grapheme alone is longer). */
+struct str utf8_head(struct str s, size_t max);
+/* The same from the end. */
+struct str utf8_tail(struct str s, size_t max);
+/* Columns of a terminal that s takes: 2 for wide, 0 for combining. */
+size_t utf8_width(struct str s);
+/* s with controls made visible: \n and \t stay where `lines` is true; ESC and
+ * the other C0 and C1 controls and bidirectional overrides become \u{1b}. */
+void utf8_show(struct buf *out, struct str s, bool lines);
+
+/* Joins pieces of a stream: holds back what a next piece may complete (a high
+ * surrogate in WTF-8, a cut character) and gives out well-formed text. */
+struct utf8_join {
+  char held[4];
+  unsigned char held_n;
+};
+void utf8_join(struct utf8_join *j, struct buf *out, struct str piece);
+void utf8_join_end(struct utf8_join *j, struct buf *out);

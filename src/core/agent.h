@@ -1,0 +1,91 @@
+/* The agent: a pure machine. Events in, actions out; see docs/ARCHITECTURE.md
+ * for one user sentence walked through it.
+ *
+ *   agent_new(&config, &agent, &err);
+ *   agent_feed(agent, &(struct event){.kind = EVENT_SAY, .at_ms = now, .text = words}, &err);
+ *   while (agent_next(agent, &action)) ...do it, feed what came of it...
+ *
+ * It does no I/O, reads no clock, draws no random number, calls nobody back.
+ * agent_feed never fails but for memory; after that the machine stays legal and
+ * the same event may be fed again.
+ *
+ * No call is made whose answer could be lost: RESERVE comes before SEND, and a
+ * RUN is journalled as STARTED by whoever does it, before it does it.
+ */
+#pragma once
+
+#include "core/action.h"
+#include "core/event.h"
+#include "core/tool.h"
+#include "core/wire.h"
+#include "policy/policy.h"
+
+struct agent;
+
+/* The first record of a journal: all of it is fixed for the run. Borrowed; must
+ * outlive the agent, but for `system` and `model`, which are copied. */
+struct agent_config {
+  const struct wire *wire;
+  struct str model, system;
+  const struct rein_tool *rows;
+  size_t row_count;
+  const struct policy *policy;   /* NULL: rows' verdicts, default ask */
+  struct rein_limits limits;     /* defaults filled in by limits_fill */
+  int64_t output_limit;          /* 0: OUTPUT_LIMIT_DEFAULT */
+  int retries;                   /* 0: 2; REIN_OFF: none */
+  uint64_t jitter_seed;          /* retry waits are spread by it; recorded, so replay agrees */
+  enum rein_lang lang, model_lang;
+};
+
+#define OUTPUT_LIMIT_DEFAULT 16384
+#define OUTPUT_LIMIT_MIN 512 /* below it a reply is of no use: the valve closes before sending */
+
+/* Errors: REIN_INPUT (a row or limit that cannot be used, named), REIN_MEMORY. */
+enum rein_code agent_new(const struct agent_config *config, struct agent **agent,
+                         struct err *err) REIN_CHECKED;
+void agent_free(struct agent *agent); /* NULL is fine */
+enum rein_code agent_feed(struct agent *agent, const struct event *event,
+                          struct err *err) REIN_CHECKED;
+/* The next action; false: nothing to do until something happens. */
+bool agent_next(struct agent *agent, struct action *action);
+/* When a TICK is due; INT64_MAX: never. */
+int64_t agent_deadline(const struct agent *agent);
+
+/* ---- Looking, for journals, reports and tests. Borrowed until the next event. */
+
+/* How it ended. */
+struct agent_end {
+  enum rein_outcome outcome; /* REIN_OUTCOME_NONE while it runs */
+  int signal;                /* of a cancel; 0 none */
+  struct err why;            /* one sentence; text T_NONE when it just finished */
+};
+const struct agent_end *agent_ended(const struct agent *agent);
+struct str agent_text(const struct agent *agent); /* text of the last reply */
+
+struct agent_stats {
+  int64_t turns, requests; /* tool turns run; attempts granted */
+  struct usage usage;      /* booked, real */
+  int64_t spent;           /* tokens the budget counts: booked usage and lost reservations */
+  int64_t reserved;        /* of the attempt in flight */
+  int64_t prompt;          /* tokens of the newest prompt: how full the context is */
+  int64_t time_ms;
+};
+struct agent_stats agent_stats(const struct agent *agent);
+const struct rein_limits *agent_limits(const struct agent *agent);
+
+/* A call of the newest turn by its id; NULL none. */
+struct call_view {
+  uint32_t id;
+  struct str name, args;
+  struct str result; /* what the model is told; empty until answered */
+  bool answered, is_error, ran;
+  bool refused;      /* by rule, person or nobody */
+};
+bool agent_call(const struct agent *agent, uint32_t id, struct call_view *view);
+/* Calls that were refused in the whole run, for the report. */
+size_t agent_refusals(const struct agent *agent);
+void agent_refusal(const struct agent *agent, size_t i, struct str *tool, struct str *args,
+                   struct str *why, enum decider *by);
+/* The words and the name of the state, and a number that is equal for equal states. */
+const char *agent_state(const struct agent *agent);
+uint64_t agent_digest(const struct agent *agent);

@@ -1,0 +1,40 @@
+/* What can go wrong with a request, and which of it is worth another try
+ * (shared fact sheet "retries": classes and waits of the official SDKs). */
+#pragma once
+
+#include "base/str.h"
+#include "core/usage.h"
+
+#define FAULTS(X)                                                                                  \
+  /* id, word, retry */                                                                            \
+  X(CONNECT, "connect", true)       /* name, connection, TLS */                                    \
+  X(BROKEN, "broken", true)         /* the stream ended, or was reset, before its last event */    \
+  X(STALLED, "stalled", true)       /* nothing moved for idle_ms; retried only if nothing came */  \
+  X(GARBLED, "garbled", true)       /* status 200 that is no stream, endless lines, bad JSON */    \
+  X(OVERLOADED, "overloaded", true) /* 408 409 425 429 5xx 529 and their words in the stream */    \
+  X(INVALID, "invalid", false)      /* 400, 404, 413, 422: the same bytes can never succeed */     \
+  X(BOUND, "bound_thinking", false) /* a signature was refused: repaired once by a rewrite */      \
+  X(CONTEXT, "context", false)      /* the prompt is too long for the model */                     \
+  X(SCHEMA, "schema", false)        /* a tool's schema was refused */                              \
+  X(AUTH, "auth", false)            /* 401, 403 */                                                 \
+  X(QUOTA, "quota", false)          /* 402, and 429 about money, not pace */
+
+enum fault_kind {
+#define FAULT_X(id, word, retry) FAULT_##id,
+  FAULTS(FAULT_X)
+#undef FAULT_X
+};
+
+struct fault {
+  enum fault_kind kind;
+  int status;             /* HTTP; 0: none came */
+  struct str message;     /* the provider's own words, or the system's */
+  struct str type;        /* its error type or code word; may be empty */
+  struct str request_id;
+  int64_t retry_after_ms; /* -1: not said */
+  int should_retry;       /* x-should-retry: 1 true, 0 false, -1 not said */
+  bool began;             /* something of a message had come */
+  bool streamed_text;     /* text was shown and is withdrawn */
+  struct usage usage;     /* what it reported before it broke */
+  bool billed;            /* no: an error status, or never sent */
+};

@@ -1,0 +1,19 @@
+/* Records of the journal: an event as one line of JSON, and back.
+ *
+ * The first record ("start") holds all that is fixed for a run, never the key.
+ */
+#pragma once
+
+#include "core/agent.h"
+#include "json/write.h"
+
+/* Appends the record, without a line end. */
+void record_put(struct buf *out, const struct event *event);
+void record_put_start(struct buf *out, const struct agent_config *config);
+/* A record back to an event, in the arena; `line` must live as long. */
+enum rein_code record_read(struct arena *arena, struct str line, struct event *event,
+                           struct err *err) REIN_CHECKED;
+/* The first record back to a config; `wires` finds a wire by name. */
+enum rein_code record_read_start(struct arena *arena, struct str line,
+                                 const struct wire *(*wires)(struct str name),
+                                 struct agent_config *config, struct err *err) REIN_CHECKED;

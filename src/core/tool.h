@@ -1,0 +1,22 @@
+/* A tool as the machine knows it: a row of the table, its schema parsed once. */
+#pragma once
+
+#include "base/str.h"
+#include "json/json.h"
+
+#include <rein.h>
+
+#define TOOLS_MAX 1024 /* no provider takes more; a pack that lists more is a mistake */
+
+struct tool {
+  const struct rein_tool *row; /* borrowed; `run` is never called by the machine */
+  struct str name, description, schema;
+  const struct json *schema_doc;
+  unsigned touches; /* never UNDECLARED here */
+  enum rein_verdict verdict;
+};
+
+/* True when calls of it may run beside others: it only reads, and only here. */
+static inline bool tool_only_reads(const struct tool *t) {
+  return !(t->touches & (REIN_WRITES | REIN_OUTSIDE));
+}

@@ -1,0 +1,41 @@
+/* A wire as the rest of the house knows it: a table of small pure functions
+ * between neutral messages and a provider's bytes. src/wire holds them.
+ *
+ * Messages are serialised once, when they join the transcript, and spliced
+ * into each request, so the prefix of a request equals the last one's byte for
+ * byte (cache marks apart).
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "core/block.h"
+#include "core/tool.h"
+#include "rpc/sse.h"
+
+struct request {
+  struct str model, system;
+  struct str tools;              /* from put_tools; empty: none */
+  const struct str *messages;    /* from put_message, oldest first */
+  const enum role *roles;        /* one per message */
+  size_t count;
+  int64_t output_limit;
+  bool no_tools;                 /* tool_choice none: the wrap-up */
+};
+
+struct draft; /* a reply under construction: wire/draft.h */
+
+struct wire {
+  const char *name;        /* "anthropic": provider prefix of --model, journal, opaque blocks */
+  const char *base_url;    /* the provider's own */
+  const char *path;        /* joined to the base URL */
+  const char *key_env, *url_env; /* names the official SDKs use; the program reads them */
+  int64_t overhead_tokens; /* what providers add to a prompt unseen; at least 1 024 */
+  void (*put_tools)(struct buf *out, const struct tool *tools, size_t count);
+  /* One message; false when nothing of it can be sent (all blank, or foreign). */
+  bool (*put_message)(struct buf *out, const struct message *message, bool drop_thinking);
+  void (*put_request)(struct buf *out, const struct request *request);
+  /* Header lines "name: value\n" but for content-type; the key stands in one. */
+  void (*put_headers)(struct buf *out, struct str key);
+  /* One event of the stream into the draft. */
+  void (*on_event)(struct draft *draft, const struct sse_event *event);
+};

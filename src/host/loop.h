@@ -1,0 +1,44 @@
+/* The loop: timers, work on pool threads, wake-ups and signals, on libuv.
+ *
+ * One thread owns a loop. Callbacks run on it, from loop_run alone, and may
+ * start new things but not run the loop. Times are milliseconds of the
+ * monotonic clock that loop_now gives.
+ */
+#pragma once
+
+#include "base/err.h"
+
+struct loop;
+struct uv_loop_s;
+
+enum rein_code loop_new(struct loop **loop, struct err *err) REIN_CHECKED;
+/* Waits for work on pool threads that was told to stop, at most grace_ms, then
+ * frees all; work that still runs then keeps its memory until it ends. */
+void loop_free(struct loop *loop, int64_t grace_ms);
+struct uv_loop_s *loop_uv(struct loop *loop);
+int64_t loop_now(struct loop *loop); /* a fresh reading */
+/* Runs until loop_stop, or until nothing is left to wait for. */
+void loop_run(struct loop *loop);
+void loop_stop(struct loop *loop);
+
+typedef void (*loop_fn)(void *ctx);
+
+/* A timer of the caller's storage; zeroed, it is off. `at_ms` in the past fires
+ * at once; INT64_MAX switches it off. */
+struct loop_timer;
+enum rein_code loop_timer_new(struct loop *loop, loop_fn fn, void *ctx, struct loop_timer **timer);
+void loop_timer_set(struct loop_timer *timer, int64_t at_ms);
+void loop_timer_free(struct loop_timer *timer);
+
+/* `work` on a pool thread, then `done` on the loop's thread. Cannot be taken
+ * back once it began: give it a flag. */
+enum rein_code loop_work(struct loop *loop, loop_fn work, loop_fn done, void *ctx) REIN_CHECKED;
+
+/* From any thread: run fn on the loop's thread soon. The only function here
+ * that may be called from elsewhere. */
+enum rein_code loop_post(struct loop *loop, loop_fn fn, void *ctx) REIN_CHECKED;
+
+/* Calls fn(ctx, signum) on the loop's thread for SIGINT, SIGTERM, SIGHUP. For
+ * programs; the library does not call it. */
+typedef void (*loop_signal_fn)(void *ctx, int signum);
+enum rein_code loop_signals(struct loop *loop, loop_signal_fn fn, void *ctx) REIN_CHECKED;

@@ -1,0 +1,38 @@
+/* JavaScript patterns (no flags but i, matched line by line) on PCRE2.
+ *
+ * The pattern is translated; what PCRE2 would do differently is either written
+ * another way or refused with a reason and a position, never passed silently.
+ * Matching has a step limit, so that no pattern can hold a thread.
+ * Subjects are UTF-8; "characters" are UTF-16 units as in JavaScript without
+ * the u flag where that can be told apart ("^.$" does not match an emoji).
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define REGEX_PATTERN_MAX 4096   /* bytes: a model's pattern; longer is an accident */
+
+struct regex;
+
+enum regex_flags { REGEX_IGNORE_CASE = 1 << 0 };
+
+/* REIN_INPUT with `at` (byte in the pattern) and a sentence: a syntax error as
+ * JavaScript would call it, or a form that is not supported and what to write
+ * instead. Thread-safe once made: each thread brings its own scratch. */
+enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **regex,
+                         struct err *err) REIN_CHECKED;
+void regex_free(struct regex *regex);
+
+struct regex_scratch; /* match data and stack of one thread */
+enum rein_code regex_scratch_new(const struct regex *regex, struct regex_scratch **scratch) REIN_CHECKED;
+void regex_scratch_free(struct regex_scratch *scratch);
+
+enum regex_hit { REGEX_NO, REGEX_YES, REGEX_GAVE_UP /* step limit */, REGEX_NO_MEMORY };
+
+/* The first match in `line` (well-formed UTF-8, no line end in it) at or behind
+ * `from`; its bytes in *match when not NULL. */
+enum regex_hit regex_match(const struct regex *regex, struct regex_scratch *scratch,
+                           struct str line, size_t from, struct str *match);
+/* A literal that every match holds, for a fast first look; empty: none known. */
+struct str regex_literal(const struct regex *regex);
