@@ -14,6 +14,7 @@
 #include "host/files.h"
 #include "host/http.h"
 #include "store/journal.h"
+#include "wire/script.h"
 
 struct driver;
 struct run;
@@ -40,17 +41,22 @@ struct watch {
 typedef void (*ask_fn)(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
                        struct str args, struct str rule);
 
-/* Where replies come from when it is not HTTP: the scripted providers. Gives
- * the bytes of an HTTP answer for a request body. */
-struct offline;
+#define IDLE_MS_DEFAULT 300000 /* five minutes: reasoning models are silent for some */
+#define CALL_MS_DEFAULT 120000 /* of one call whose row names no limit */
+#define KEY_BYTES_MAX 4096 /* the longest tokens in use are about half of it */
+#define ASK_REASON_MAX 2000 /* bytes of a person's reason that reach the model */
 
+/* Slices and pointers are borrowed and must outlive the run, unless said. */
 struct run_spec {
+  struct str id;                 /* of run_id_make; copied */
   struct agent_config agent;
-  struct str base_url, key;      /* key: copied, wiped with the run */
-  const struct offline *offline; /* NULL: HTTP */
+  struct str base_url;           /* empty: the wire's own; http or https; copied */
+  struct str key;                /* blanks around it are dropped; copied, wiped with the run */
+  const struct script *script;   /* replies come from it, offline; NULL: HTTP */
   const struct files *files;     /* root of the built-in tools; NULL none */
-  struct journal *journal;       /* taken */
-  int64_t idle_ms;               /* 0: 300 000; REIN_OFF */
+  struct journal *journal;       /* taken, also when driver_add fails */
+  int64_t idle_ms;               /* 0: IDLE_MS_DEFAULT; REIN_OFF */
+  size_t read_points_max;        /* characters of one read_file; 0: its default */
   ask_fn ask;
   struct watch watch;
   void *ask_ctx;
@@ -59,12 +65,33 @@ struct run_spec {
 
 enum rein_code driver_new(struct loop *loop, struct http *http, struct driver **driver,
                           struct err *err) REIN_CHECKED;
+/* Drops all runs. Calls that still run on pool threads are told to stop and
+ * waited for, a quarter of a second at most. Free it before http and loop. */
 void driver_free(struct driver *driver);
+/* REIN_INPUT: a key, address, row or limit that cannot be used; nothing ran. */
 enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, struct run **run,
                           struct err *err) REIN_CHECKED;
+/* The user's words: starts the run, or a run that ended goes on with them. */
 enum rein_code driver_say(struct run *run, struct str words, struct err *err) REIN_CHECKED;
+/* An answer to a question that is not open any more changes nothing. */
 void driver_answer(struct run *run, uint32_t call, enum rein_verdict verdict, enum decider by,
                    struct str reason, bool remember);
 /* Ends the run as cancelled; signal 0: by the embedder. */
 void driver_cancel(struct run *run, int signal);
+/* Forgets a run that ended and frees it; a fleet does this to stay small. */
+void driver_drop(struct run *run);
+
 const struct agent *run_agent(const struct run *run);
+/* How it ended; the driver's own failures (the store, memory) stand here too. */
+const struct agent_end *run_ended(const struct run *run);
+struct str run_id(const struct run *run);
+struct journal *run_journal(const struct run *run);
+int64_t run_ms(const struct run *run); /* from the first words to the end, or to now */
+
+/* A name for a run, from wall time and chance: 20261130-140305-a1b2c3. */
+struct run_name {
+  char s[24]; /* terminated */
+};
+enum rein_code run_id_make(struct run_name *name, struct err *err) REIN_CHECKED;
+/* Chance for agent_config.jitter_seed. */
+enum rein_code run_seed_make(uint64_t *seed, struct err *err) REIN_CHECKED;
