@@ -4,7 +4,7 @@
  * also when a piece ends between CR and LF; a BOM at the start is skipped;
  * comments are counted, not given out. Differs from the standard on purpose:
  * an event at the end of the stream counts without its blank line, since real
- * servers forget it.
+ * servers forget it; `open` says so, for it may as well have been cut.
  *
  *   sse_feed(&s, bytes);                 // borrowed until drained
  *   while (sse_next(&s, &event)) ...     // event borrowed until the next call
@@ -22,6 +22,7 @@ struct sse_event {
   struct str name; /* "" when the stream gave none */
   struct str data; /* data lines joined by \n */
   struct str id;
+  bool open;       /* the stream ended before the blank line */
 };
 
 struct sse {
@@ -29,6 +30,7 @@ struct sse {
   struct buf line, name, data, id;
   bool cr;                /* the last line ended with CR: a LF now is its tail */
   bool started, ended, has_data;
+  bool given;             /* name and data were given out: the next call drops them */
   uint64_t comments;      /* keep-alives seen */
   enum rein_code fail;    /* REIN_LIMIT, REIN_MEMORY: the stream is of no use any more */
 };
