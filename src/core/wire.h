@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "core/block.h"
 #include "core/tool.h"
-#include "rpc/sse.h"
 
 struct request {
   struct str model, system;
@@ -22,7 +21,8 @@ struct request {
   bool no_tools;                 /* tool_choice none: the wrap-up */
 };
 
-struct draft; /* a reply under construction: wire/draft.h */
+struct draft;     /* a reply under construction: wire/draft.h */
+struct sse_event; /* of the stream: rpc/sse.h, a floor that core does not include */
 
 struct wire {
   const char *name;        /* "anthropic": provider prefix of --model, journal, opaque blocks */
