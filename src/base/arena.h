@@ -16,6 +16,7 @@ struct arena {
   struct arena_block *top;
   size_t used; /* bytes asked of the heap */
   size_t max;  /* ceiling of `used` */
+  bool full;   /* the ceiling, not the heap, refused an allocation */
 };
 
 void arena_init(struct arena *a, size_t max);

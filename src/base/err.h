@@ -10,7 +10,7 @@
 
 #include <rein.h>
 
-#define ERR_ARGS_MAX 640 /* bytes of all values together; longer ones are cut with a mark */
+#define ERR_ARGS_MAX 1600 /* bytes of all values together; longer ones are cut with a mark */
 
 struct err {
   enum rein_code code;

@@ -13,6 +13,10 @@
 size_t utf8_next(struct str s, uint32_t *cp);
 void utf8_put(struct buf *b, uint32_t cp); /* surrogates are written as WTF-8 */
 bool utf8_valid(struct str s);
+/* Where the first ill-formed part starts; s.n when there is none. */
+size_t utf8_bad(struct str s);
+/* Appends the repair of the ill-formed part at s.p and returns its bytes. */
+size_t utf8_repair_part(struct buf *out, struct str s);
 /* The text with each ill-formed part replaced by one U+FFFD (as Unicode's
  * "maximal subpart" practice says), and surrogate pairs joined. */
 void utf8_repair(struct buf *out, struct str s);
@@ -31,7 +35,7 @@ void utf8_show(struct buf *out, struct str s, bool lines);
 /* Joins pieces of a stream: holds back what a next piece may complete (a high
  * surrogate in WTF-8, a cut character) and gives out well-formed text. */
 struct utf8_join {
-  char held[4];
+  char held[8]; /* a high surrogate and two bytes of a low one are 5, one more to decide */
   unsigned char held_n;
 };
 void utf8_join(struct utf8_join *j, struct buf *out, struct str piece);
