@@ -1,0 +1,224 @@
+/* The pump: takes what happened in order, writes it into the journal, feeds it
+ * to the machine, and does what the machine then wants. It is entered from the
+ * loop's own turn alone, through the run's timer. The kinds of action stand
+ * beside it: send.c, run_call.c, ask.c; what time brings, in tick.c.
+ */
+#include "base/mem.h"
+#include "core/record.h"
+#include "driver/run.h"
+#include "text/text.h"
+
+#include <assert.h>
+
+int64_t run_now(const struct run *run) {
+  return loop_now(run->driver->loop) - run->born_ms;
+}
+
+void run_wake(struct run *run, int64_t at_ms) {
+  if (at_ms >= run->timer_ms) return;
+  run->timer_ms = at_ms;
+  loop_timer_set(run->timer, run->born_ms + at_ms);
+}
+
+void run_break(struct run *run, enum rein_outcome outcome, const struct err *why) {
+  if (run->broken) return; /* the first failure is the cause */
+  run->broken = true;
+  run->end = (struct agent_end){.outcome = outcome, .why = *why};
+  run_wake(run, 0);
+}
+
+void run_break_memory(struct run *run) {
+  struct err err = {0};
+  ERR(&err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  run_break(run, REIN_OUTCOME_INTERNAL, &err);
+}
+
+void note_release(struct note *note) {
+  mem_free(note->words);
+  note->words = NULL;
+}
+
+void run_note(struct run *run, const struct note *note) {
+  if (run->note_count == run->note_room) {
+    size_t room = run->note_room ? run->note_room * 2 : 8;
+    struct note *notes =
+        room <= NOTES_MAX ? mem_resize(run->notes, room * sizeof *notes) : NULL;
+    if (!notes) {
+      struct note lost = *note;
+      note_release(&lost);
+      run_break_memory(run);
+      return;
+    }
+    run->notes = notes;
+    run->note_room = room;
+  }
+  run->notes[run->note_count++] = *note;
+  run_wake(run, 0);
+}
+
+bool run_append(struct run *run, struct str line) {
+  struct err err = {0};
+  struct journal *journal = run->spec.journal;
+  if (journal->kind->append(journal, line, &err) != REIN_OK) {
+    run_break(run, REIN_OUTCOME_STORE_FAILED, &err);
+    return false;
+  }
+  run->dirty = true;
+  return true;
+}
+
+bool run_commit(struct run *run) {
+  struct err err = {0};
+  struct journal *journal = run->spec.journal;
+  if (run->broken) return false;
+  if (run->dirty && journal->kind->commit(journal, &err) != REIN_OK) {
+    run_break(run, REIN_OUTCOME_STORE_FAILED, &err);
+    return false;
+  }
+  run->dirty = false;
+  return true;
+}
+
+static void perform(struct run *run, const struct action *action) {
+  switch (action->kind) {
+    case ACTION_NONE:
+    case ACTION_DONE: return; /* the pump sees that it ended */
+    case ACTION_RESERVE:
+      /* A budget that many runs share is asked here, and may answer REFUSED. */
+      run_note(run, &(struct note){.kind = EVENT_GRANTED, .id = action->id,
+                                   .number = action->tokens});
+      return;
+    case ACTION_SEND: send_start(run, action); return;
+    case ACTION_REWRITE:
+      run_note(run, &(struct note){.kind = EVENT_REWRITE, .id = action->id,
+                                   .rewrite = action->rewrite});
+      return;
+    case ACTION_ASK: ask_start(run, action); return;
+    case ACTION_RUN: call_prepare(run, action); return;
+    case ACTION_ABORT_SEND: send_drop(run); return;
+    case ACTION_ABORT_RUN:
+      call_drop(run, action->id);
+      ask_drop(run, action->id);
+      return;
+  }
+}
+
+/* All that the machine wants now, before it is told anything more: a replay
+ * pulls in the same order. */
+static void pull(struct run *run) {
+  struct action action;
+  while (!run->broken && agent_next(run->agent, &action)) perform(run, &action);
+}
+
+/* Text is mended before it is written down, so that the record read back is
+ * the event that was fed. */
+static void mend(struct run *run, struct event *event, struct buf *room) {
+  if (event->text.n == 0 || utf8_valid(event->text)) return;
+  utf8_repair(room, event->text);
+  if (room->fail) run_break_memory(run);
+  event->text = buf_str(room);
+}
+
+void run_deliver(struct run *run, struct event *event) {
+  struct buf mended;
+  struct err err = {0};
+  if (run->broken) return;
+  buf_init(&mended, RECORD_BYTES_MAX);
+  mend(run, event, &mended);
+  event->at_ms = run_now(run);
+  buf_reset(&run->line);
+  record_put(&run->line, event);
+  if (run->line.fail) run_break_memory(run);
+  if (!run->broken && run_append(run, buf_str(&run->line))) {
+    enum rein_code code = agent_feed(run->agent, event, &err);
+    if (code != REIN_OK) run_break(run, REIN_OUTCOME_INTERNAL, &err);
+    if (run->spec.watch.record)
+      run->spec.watch.record(run->spec.watch.ctx, run, buf_str(&run->line), event);
+    pull(run);
+  }
+  if (run->line.cap > RECORD_BYTES_KEPT) {
+    buf_release(&run->line);
+    buf_init(&run->line, RECORD_BYTES_MAX);
+  }
+  buf_release(&mended);
+}
+
+static void deliver_cancel(struct run *run, const struct note *note) {
+  struct num_text room;
+  struct buf by;
+  buf_init(&by, 256);
+  if (note->number == 0) TEXT_PUT(&by, run->spec.agent.lang, T_DRIVER_EMBEDDER);
+  else TEXT_PUT(&by, run->spec.agent.lang, T_DRIVER_SIGNAL, str_num(&room, note->number));
+  run_deliver(run, &(struct event){.kind = EVENT_CANCEL, .signal = (int)note->number,
+                                   .text = buf_str(&by)});
+  buf_release(&by);
+}
+
+static void take(struct run *run, const struct note *note) {
+  switch (note->kind) {
+    case EVENT_SAY:
+      run_deliver(run, &(struct event){.kind = EVENT_SAY, .text = {note->words, note->words_n}});
+      return;
+    case EVENT_GRANTED:
+      run_deliver(run, &(struct event){.kind = EVENT_GRANTED, .id = note->id,
+                                       .tokens = note->number});
+      return;
+    case EVENT_REFUSED:
+      run_deliver(run, &(struct event){.kind = EVENT_REFUSED, .id = note->id});
+      return;
+    case EVENT_REPLY:
+    case EVENT_FAILED: send_deliver(run, note->id); return;
+    case EVENT_VERDICT: ask_deliver(run, note->id); return;
+    case EVENT_STARTED: call_deliver_started(run, note->id); return;
+    case EVENT_RESULT: call_deliver_result(run, note->id); return;
+    case EVENT_REWRITE:
+      run_deliver(run, &(struct event){.kind = EVENT_REWRITE, .id = note->id,
+                                       .rewrite = note->rewrite});
+      return;
+    case EVENT_CANCEL: deliver_cancel(run, note); return;
+    case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
+    case EVENT_LIMITS: return; /* a resumed run's; nothing here makes one */
+  }
+}
+
+static bool over(const struct run *run) {
+  return run->broken || agent_ended(run->agent)->outcome != REIN_OUTCOME_NONE;
+}
+
+/* In the order of arrival; more may join while it goes on. After the end only
+ * new words count: what else comes is late and is dropped. */
+static void take_all(struct run *run) {
+  for (size_t i = 0; i < run->note_count; i++) {
+    struct note note = run->notes[i];
+    run->notes[i].words = NULL;
+    if (!run->broken && (note.kind == EVENT_SAY || !over(run))) take(run, &note);
+    note_release(&note);
+  }
+  run->note_count = 0;
+}
+
+static void end(struct run *run) {
+  send_drop(run);
+  call_drop_all(run);
+  ask_drop_all(run);
+  if (!run->broken) run->end = *agent_ended(run->agent);
+  run_commit(run);
+  run->live = false;
+  run->ended_ms = run_now(run);
+  run->driver->live--;
+  if (run->spec.watch.ended) run->spec.watch.ended(run->spec.watch.ctx, run, &run->end);
+  if (run->driver->live == 0) loop_stop(run->driver->loop);
+}
+
+void run_pump(void *ctx) {
+  struct run *run = ctx;
+  assert(!run->pumping);
+  run->pumping = true;
+  run->timer_ms = INT64_MAX; /* it fired */
+  tick_look(run);
+  take_all(run);
+  call_launch(run);
+  if (run->live && over(run)) end(run);
+  run->pumping = false;
+  tick_set(run);
+}

@@ -1,0 +1,208 @@
+/* The fleet: runs are made, told words, cancelled and dropped here. What makes
+ * a run go on is in drive.c. */
+#include "driver/driver.h"
+
+#include "base/mem.h"
+#include "core/limits.h"
+#include "core/record.h"
+#include "driver/run.h"
+#include "text/text.h"
+
+enum rein_code driver_new(struct loop *loop, struct http *http, struct driver **driver,
+                          struct err *err) {
+  struct driver *d = mem_zero(sizeof *d);
+  if (!d) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  d->loop = loop;
+  d->http = http;
+  *driver = d;
+  return REIN_OK;
+}
+
+static void run_free(struct run *run) {
+  if (run->agent) {
+    send_drop(run);
+    call_drop_all(run);
+    ask_drop_all(run);
+  }
+  if (run->link) {
+    *run->link = run->next;
+    if (run->next) run->next->link = run->link;
+  }
+  if (run->live) run->driver->live--;
+  for (size_t i = 0; i < run->note_count; i++) note_release(&run->notes[i]);
+  mem_free(run->notes);
+  if (run->timer) loop_timer_free(run->timer);
+  agent_free(run->agent);
+  if (run->spec.journal) run->spec.journal->kind->close(run->spec.journal);
+  if (run->headers.p) mem_wipe(run->headers.p, run->headers.cap);
+  buf_release(&run->headers);
+  buf_release(&run->line);
+  secret_release(&run->key);
+  mem_free(run->id);
+  mem_free(run->url);
+  mem_free(run);
+}
+
+void driver_free(struct driver *driver) {
+  if (!driver) return;
+  while (driver->runs) run_free(driver->runs);
+  calls_wait(driver);
+  mem_free(driver);
+}
+
+void driver_drop(struct run *run) {
+  if (run) run_free(run);
+}
+
+static enum rein_code check_url(struct str url, struct err *err) {
+  struct str rest = url, host;
+  bool ok = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
+  for (size_t i = 0; i < url.n; i++) ok = ok && url.p[i] > ' ' && url.p[i] <= '~';
+  if (ok) {
+    rest = str_part(url, str_find(url, STR("//")) + 2, url.n);
+    host = str_part(rest, 0, str_find_char(rest, '/'));
+    if (str_find_char(host, '@') < host.n) return ERR(err, REIN_INPUT, T_DRIVER_URL_SECRET);
+    ok = host.n > 0;
+  }
+  return ok ? REIN_OK : ERR(err, REIN_INPUT, T_DRIVER_BAD_URL, url);
+}
+
+static enum rein_code check_numbers(const struct run_spec *spec, struct err *err) {
+  struct num_text room;
+  if (spec->id.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_NO_ID);
+  if (spec->idle_ms < 0 && spec->idle_ms != REIN_OFF)
+    return ERR(err, REIN_INPUT, T_DRIVER_BAD_IDLE, str_num(&room, spec->idle_ms));
+  for (size_t i = 0; i < spec->agent.row_count; i++) {
+    const struct rein_tool *row = &spec->agent.rows[i];
+    if (row->limit_ms < 0 && row->limit_ms != REIN_OFF)
+      return ERR(err, REIN_INPUT, T_DRIVER_BAD_CALL_LIMIT, str_of(row->name),
+                 str_num(&room, row->limit_ms));
+  }
+  return REIN_OK;
+}
+
+/* Where requests go, and the lines that go with each. */
+static enum rein_code prepare_request(struct run *run, struct err *err) {
+  const struct wire *wire = run->spec.agent.wire;
+  struct str base = run->spec.base_url.n > 0 ? run->spec.base_url : str_of(wire->base_url);
+  struct buf url;
+  size_t count = 0;
+  while (base.n > 0 && base.p[base.n - 1] == '/') base.n--;
+  enum rein_code code = check_url(base, err);
+  if (code != REIN_OK) return code;
+  buf_init(&url, 64 * 1024);
+  buf_put(&url, base);
+  buf_put(&url, str_of(wire->path));
+  run->url = url.p; /* taken */
+  /* Room for all at once: a buffer that moved would leave the key behind. */
+  buf_init(&run->headers, 2 * KEY_BYTES_MAX);
+  buf_room(&run->headers, run->key.n + 2048);
+  buf_lit(&run->headers, "content-type: application/json\nuser-agent: rein/" REIN_VERSION "\n");
+  wire->put_headers(&run->headers, secret_str(&run->key));
+  if (url.fail || run->headers.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  for (char *p = run->headers.p; *p && count + 1 < sizeof run->header / sizeof *run->header;) {
+    run->header[count++] = p;
+    p += strcspn(p, "\n");
+    if (*p) *p++ = '\0';
+  }
+  return REIN_OK;
+}
+
+static enum rein_code start_record(struct run *run, struct err *err) {
+  struct journal *journal = run->spec.journal;
+  record_put_start(&run->line, &run->spec.agent);
+  if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  enum rein_code code = journal->kind->append(journal, buf_str(&run->line), err);
+  run->dirty = true;
+  return code;
+}
+
+static enum rein_code prepare(struct run *run, struct err *err) {
+  struct agent_config *config = &run->spec.agent;
+  enum rein_code code = check_numbers(&run->spec, err);
+  if (code != REIN_OK) return code;
+  if ((code = limits_fill(&config->limits, err)) != REIN_OK) return code;
+  if (config->output_limit == 0) config->output_limit = OUTPUT_LIMIT_DEFAULT;
+  if (run->spec.idle_ms == 0) run->spec.idle_ms = IDLE_MS_DEFAULT;
+  if ((code = secret_take(&run->key, run->spec.key, err)) != REIN_OK) return code;
+  run->spec.key = STR_NONE;
+  if ((code = prepare_request(run, err)) != REIN_OK) return code;
+  run->spec.base_url = STR_NONE;
+  run->id = mem_resize(NULL, run->spec.id.n + 1);
+  if (!run->id) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  memcpy(run->id, run->spec.id.p, run->spec.id.n);
+  run->id[run->spec.id.n] = '\0';
+  run->spec.id.p = run->id;
+  if ((code = agent_new(config, &run->agent, err)) != REIN_OK) return code;
+  if (loop_timer_new(run->driver->loop, run_pump, run, &run->timer) != REIN_OK)
+    return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  return start_record(run, err);
+}
+
+enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, struct run **run,
+                          struct err *err) {
+  struct run *r = mem_zero(sizeof *r);
+  if (!r) {
+    spec->journal->kind->close(spec->journal);
+    return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  }
+  r->driver = driver;
+  r->spec = *spec;
+  r->born_ms = loop_now(driver->loop);
+  r->timer_ms = INT64_MAX;
+  r->began_ms = r->ended_ms = -1;
+  r->end.outcome = REIN_OUTCOME_NONE;
+  buf_init(&r->line, RECORD_BYTES_MAX);
+  enum rein_code code = prepare(r, err);
+  if (code != REIN_OK) {
+    run_free(r);
+    return code;
+  }
+  r->next = driver->runs;
+  r->link = &driver->runs;
+  if (r->next) r->next->link = &r->next;
+  driver->runs = r;
+  if (spec->watch.record) spec->watch.record(spec->watch.ctx, r, buf_str(&r->line), NULL);
+  *run = r;
+  return REIN_OK;
+}
+
+enum rein_code driver_say(struct run *run, struct str words, struct err *err) {
+  if (run->broken) return ERR(err, REIN_INPUT, T_DRIVER_BROKEN_RUN, run_id(run));
+  if (run->live) return ERR(err, REIN_INPUT, T_DRIVER_STILL_RUNS, run_id(run));
+  char *copy = mem_resize(NULL, words.n + 1);
+  if (!copy) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  if (words.n > 0) memcpy(copy, words.p, words.n);
+  run->live = true;
+  run->driver->live++;
+  run->end.outcome = REIN_OUTCOME_NONE;
+  if (run->began_ms < 0) run->began_ms = run_now(run);
+  run->ended_ms = -1;
+  run_note(run, &(struct note){.kind = EVENT_SAY, .words = copy, .words_n = words.n});
+  return REIN_OK;
+}
+
+void driver_cancel(struct run *run, int signal) {
+  if (run->live) run_note(run, &(struct note){.kind = EVENT_CANCEL, .number = signal});
+}
+
+const struct agent *run_agent(const struct run *run) {
+  return run->agent;
+}
+
+const struct agent_end *run_ended(const struct run *run) {
+  return &run->end;
+}
+
+struct str run_id(const struct run *run) {
+  return run->spec.id;
+}
+
+struct journal *run_journal(const struct run *run) {
+  return run->spec.journal;
+}
+
+int64_t run_ms(const struct run *run) {
+  if (run->began_ms < 0) return 0;
+  return (run->ended_ms >= 0 ? run->ended_ms : run_now(run)) - run->began_ms;
+}

@@ -1,0 +1,244 @@
+/* SEND: one attempt of a request, over HTTP or from a script. The answer's
+ * bytes go into an attempt, which makes a REPLY or FAILED of them. Retries are
+ * the machine's decision, never this file's.
+ */
+#include "base/mem.h"
+#include "driver/run.h"
+#include "text/text.h"
+
+#include <time.h>
+
+/* An answer of this size is an attack or an accident: the largest model output
+ * is under a megabyte. */
+#define SEND_BODY_MAX (256u << 20)
+/* After the message's last event the connection may still bring its own end,
+ * and is then used again; servers that never close are not waited for longer. */
+#define OVER_GRACE_MS 100
+
+struct sending {
+  struct run *run;
+  uint32_t id;
+  struct attempt *attempt;
+  struct http_call *http;      /* NULL: offline, or it ended */
+  struct script_answer answer; /* offline */
+  bool scripted, over, ended;
+  bool shown;         /* text was streamed of it */
+  enum attempt_end end;
+  int64_t due_ms;     /* INT64_MAX: never */
+  char why[WHY_BYTES_MAX];
+  size_t why_n;
+  struct arena arena; /* masked copies */
+};
+
+static void sending_free(struct sending *s) {
+  http_abort(s->http);
+  attempt_free(s->attempt);
+  buf_release(&s->answer.headers);
+  buf_release(&s->answer.body);
+  arena_release(&s->arena);
+  mem_free(s);
+}
+
+void send_drop(struct run *run) {
+  if (!run->sending) return;
+  sending_free(run->sending);
+  run->sending = NULL;
+}
+
+int64_t send_due(const struct run *run) {
+  const struct sending *s = run->sending;
+  if (!s || s->ended) return INT64_MAX;
+  return s->scripted ? 0 : s->due_ms;
+}
+
+static void end_with(struct sending *s, enum attempt_end end, struct str why) {
+  if (s->ended) return;
+  s->ended = true;
+  s->end = s->over ? ATTEMPT_CLOSED : end;
+  s->why_n = why.n < sizeof s->why ? why.n : sizeof s->why;
+  if (s->why_n > 0) memcpy(s->why, why.p, s->why_n);
+  run_note(s->run, &(struct note){.kind = EVENT_REPLY, .id = s->id});
+}
+
+static void idle_again(struct sending *s) {
+  int64_t idle_ms = s->run->spec.idle_ms;
+  s->due_ms = idle_ms == REIN_OFF ? INT64_MAX : run_now(s->run) + idle_ms;
+}
+
+/* -- what HTTP tells -- */
+
+static void on_status(void *ctx, int status) {
+  struct sending *s = ctx;
+  attempt_status(s->attempt, status);
+}
+
+static void on_header(void *ctx, struct str name, struct str value) {
+  struct sending *s = ctx;
+  attempt_header(s->attempt, name, value);
+}
+
+static void on_bytes(void *ctx, struct str bytes) {
+  struct sending *s = ctx;
+  const struct watch *watch = &s->run->spec.watch;
+  struct str piece;
+  bool thinking;
+  attempt_bytes(s->attempt, bytes);
+  while (attempt_piece(s->attempt, &piece, &thinking)) {
+    s->shown = s->shown || !thinking;
+    if (watch->piece) watch->piece(watch->ctx, s->run, piece, thinking);
+  }
+  if (s->over) return;
+  if (attempt_moved(s->attempt)) idle_again(s);
+  if (!attempt_over(s->attempt)) return;
+  s->over = true;
+  s->due_ms = run_now(s->run) + OVER_GRACE_MS;
+  run_wake(s->run, s->due_ms);
+}
+
+static void on_end(void *ctx, enum http_end end, struct str why) {
+  static const enum attempt_end ends[] = {
+      [HTTP_WHOLE] = ATTEMPT_CLOSED,   [HTTP_CONNECT] = ATTEMPT_CONNECT,
+      [HTTP_BROKEN] = ATTEMPT_BROKEN,  [HTTP_SLOW] = ATTEMPT_STALLED,
+      [HTTP_BIG] = ATTEMPT_BROKEN,
+  };
+  struct sending *s = ctx;
+  s->http = NULL;
+  end_with(s, ends[end], why);
+}
+
+/* -- start -- */
+
+static void start_http(struct sending *s, struct str body) {
+  struct err err = {0};
+  struct run *run = s->run;
+  struct http_request request = {.method = "POST", .url = run->url, .headers = run->header,
+                                 .body = body, .body_max = SEND_BODY_MAX};
+  struct http_answer answer = {on_status, on_header, on_bytes, on_end, s};
+  enum rein_code code = http_start(run->driver->http, &request, &answer, &s->http, &err);
+  if (code == REIN_OK) return;
+  if (code == REIN_MEMORY) {
+    run_break_memory(run);
+    return;
+  }
+  struct buf why;
+  buf_init(&why, 2048);
+  err_put(&why, run->spec.agent.lang, &err);
+  end_with(s, ATTEMPT_CONNECT, buf_str(&why));
+  buf_release(&why);
+}
+
+static void start_script(struct sending *s, struct str body) {
+  struct err err = {0};
+  struct run *run = s->run;
+  s->scripted = true;
+  enum rein_code code = script_answer(run->spec.script, str_of(run->spec.agent.wire->path), body,
+                                      &s->answer, &err);
+  if (code != REIN_OK) run_break(run, REIN_OUTCOME_INTERNAL, &err);
+}
+
+void send_start(struct run *run, const struct action *action) {
+  if (!run_commit(run)) return; /* nothing happens before it is written down */
+  send_drop(run);
+  struct sending *s = mem_zero(sizeof *s);
+  if (!s) {
+    run_break_memory(run);
+    return;
+  }
+  run->sending = s;
+  s->run = run;
+  s->id = action->id;
+  arena_init(&s->arena, 64u << 20);
+  idle_again(s);
+  if (attempt_new(run->spec.agent.wire, action->id, &s->attempt) != REIN_OK) {
+    run_break_memory(run);
+    return;
+  }
+  if (run->spec.script) start_script(s, action->body);
+  else start_http(s, action->body);
+}
+
+/* -- what time brings -- */
+
+static void play_script(struct sending *s) {
+  struct str rest = buf_str(&s->answer.headers), line, name, value;
+  s->scripted = false;
+  on_status(s, s->answer.status);
+  on_header(s, STR("content-type"), s->answer.content_type);
+  while (str_next(&rest, '\n', &line))
+    if (str_split(line, ':', &name, &value)) on_header(s, name, str_trim(value));
+  on_bytes(s, buf_str(&s->answer.body));
+  end_with(s, ATTEMPT_CLOSED, STR_NONE);
+}
+
+void send_look(struct run *run, int64_t now_ms) {
+  struct sending *s = run->sending;
+  if (!s || s->ended) return;
+  if (s->scripted) {
+    play_script(s);
+    return;
+  }
+  if (s->due_ms > now_ms) return;
+  struct num_text room;
+  struct buf why;
+  buf_init(&why, 256);
+  TEXT_PUT(&why, run->spec.agent.lang, T_DRIVER_SEND_STALLED,
+           str_num(&room, (run->spec.idle_ms + 999) / 1000));
+  end_with(s, ATTEMPT_STALLED, buf_str(&why));
+  buf_release(&why);
+}
+
+/* -- the end -- */
+
+/* Words from outside, fit to be told: well-formed, and without the key. */
+static struct str tidy(struct sending *s, struct str text) {
+  struct buf whole, masked;
+  struct str copy = STR_NONE;
+  buf_init(&whole, RECORD_BYTES_MAX);
+  buf_init(&masked, RECORD_BYTES_MAX);
+  utf8_repair(&whole, text);
+  secret_mask(&masked, &s->run->key, buf_str(&whole));
+  if (whole.fail || masked.fail || !arena_str(&s->arena, buf_str(&masked), &copy))
+    run_break_memory(s->run);
+  buf_release(&whole);
+  buf_release(&masked);
+  return copy;
+}
+
+static void tell_log(struct sending *s) {
+  const struct watch *watch = &s->run->spec.watch;
+  struct str raw = attempt_raw_error(s->attempt);
+  if (watch->note && raw.n > 0) watch->note(watch->ctx, s->run, tidy(s, raw));
+}
+
+static void tell_failure(struct run *run, const struct sending *s, const struct fault *fault,
+                         bool at_once) {
+  const struct watch *watch = &run->spec.watch;
+  if (s->shown && watch->withdrawn) watch->withdrawn(watch->ctx, run);
+  if (run->broken || agent_ended(run->agent)->outcome != REIN_OUTCOME_NONE) return;
+  if (!watch->retry) return;
+  int64_t wait = agent_deadline(run->agent) - run_now(run);
+  watch->retry(watch->ctx, run, fault, at_once || wait < 0 ? 0 : wait);
+}
+
+void send_deliver(struct run *run, uint32_t id) {
+  struct sending *s = run->sending;
+  struct event event;
+  struct fault fault;
+  if (!s || s->id != id || !s->ended) return; /* dropped meanwhile */
+  run->sending = NULL;
+  attempt_end(s->attempt, s->end, (struct str){s->why, s->why_n}, run_now(run),
+              (int64_t)time(NULL), &event);
+  tell_log(s);
+  if (event.kind == EVENT_FAILED) {
+    fault = *event.fault;
+    fault.message = tidy(s, fault.message);
+    fault.type = tidy(s, fault.type);
+    fault.request_id = tidy(s, fault.request_id);
+    event.fault = &fault;
+  }
+  size_t notes = run->note_count;
+  run_deliver(run, &event);
+  /* What the machine wanted at once (a rewrite, a reservation) is noted already. */
+  if (event.kind == EVENT_FAILED) tell_failure(run, s, &fault, run->note_count > notes);
+  sending_free(s);
+}
