@@ -2,7 +2,13 @@
  *
  * The driver makes one per RUN, hands it to the row's function on a pool
  * thread and reads the answer afterwards. It owns all its memory, so a call
- * that is given up on can finish, unheard, after its run is gone.
+ * that is given up on can finish, unheard, after its run is gone (the house
+ * must outlive it).
+ *
+ *   call_new(row, house, args, &call, err);
+ *   row->run(call);
+ *   if (call->answered) ...call->result, call->is_error...
+ *   call_free(call);
  */
 #pragma once
 
@@ -12,10 +18,13 @@
 #include "host/files.h"
 #include "host/http.h"
 #include "json/json.h"
+#include "text/text.h"
 
 #include <stdatomic.h>
 
 #define CALL_RESULT_MAX (64u << 20) /* a tool that floods is cut here, and says so */
+#define CALL_ARENA_MAX (64u << 20)  /* arguments, their tree and copies */
+#define CALL_WORK_MS_MAX 4000       /* reading and searching stop here and say how far they came */
 
 /* What built-in tools need of the house; NULL members: not there. */
 struct call_house {
@@ -26,20 +35,46 @@ struct call_house {
   size_t read_points_max; /* characters of one read_file; 0: 20 000 */
 };
 
+struct call_arg;
+
 struct rein_call {
   const struct rein_tool *row;
-  const struct call_house *house;
+  const struct call_house *house; /* NULL: an empty one */
   struct arena arena;
-  struct str args;         /* source, copied */
+  struct str args;         /* source, copied; "{}" when it was blank */
   const struct json *doc;  /* args parsed */
+  struct call_arg *first;  /* its members as text */
   atomic_bool cancelled;
   struct buf result;
   bool answered, is_error;
 };
 
-/* A call on the heap; args are copied and parsed. */
+/* A call on the heap; args are copied and parsed. Errors: REIN_INPUT (not an
+ * object, not JSON, a key that stands twice), REIN_MEMORY. */
 enum rein_code call_new(const struct rein_tool *row, const struct call_house *house,
                         struct str args, struct rein_call **call, struct err *err) REIN_CHECKED;
 void call_free(struct rein_call *call);
+
+/* -- for built-in tools -- */
+
+enum rein_lang call_lang(const struct rein_call *call);
+/* An argument's text with its length, so that a NUL byte in it is seen; empty
+ * when it is not there. Borrowed from the call. */
+struct str call_text(const struct rein_call *call, const char *name);
+/* A whole number from `least` on; false when it is there but is none: err says so. */
+bool call_whole(const struct rein_call *call, const char *name, int64_t least, int64_t absent,
+                int64_t *out, struct err *err);
 /* Answers with an error's sentence in the model's language. */
 int call_fail(struct rein_call *call, const struct err *err);
+/* Answers with what the buffer holds, or with its failure; releases it. */
+int call_give(struct rein_call *call, struct buf *text);
+/* s for a sentence or a list: controls visible, the middle of a long one left out. */
+void call_show(struct buf *out, struct str s);
+
+/* The time that a tool's own work may take. */
+struct call_clock {
+  const struct rein_call *call;
+  int64_t until_ms;
+};
+struct call_clock call_clock(const struct rein_call *call);
+bool call_late(const struct call_clock *clock);    /* over, or cancelled */

@@ -1,0 +1,48 @@
+/* Kinds of files by magic bytes, then by what text never holds. */
+#include "tools/kind.h"
+
+#define CONTROLS_IN 10 /* more than one control in this many bytes is no text */
+
+struct magic {
+  enum text_id id;
+  unsigned at;
+  struct str bytes;
+};
+
+/* Longer ones first where one begins with another. */
+#define MAGIC(id, at, literal) {T_TOOLS_KIND_##id, (at), {(literal), sizeof(literal) - 1}}
+static const struct magic magics[] = {
+    MAGIC(PNG, 0, "\x89PNG\r\n\x1a\n"),
+    MAGIC(JPEG, 0, "\xff\xd8\xff"),
+    MAGIC(GIF, 0, "GIF87a"),
+    MAGIC(GIF, 0, "GIF89a"),
+    MAGIC(WEBP, 8, "WEBPVP8"),
+    MAGIC(PDF, 0, "%PDF-"),
+    MAGIC(ZIP, 0, "PK\x03\x04"),
+    MAGIC(ZIP, 0, "PK\x05\x06"),
+    MAGIC(GZIP, 0, "\x1f\x8b"),
+    MAGIC(PROGRAM, 0, "\x7f" "ELF"),
+    MAGIC(SQLITE, 0, "SQLite format 3"),
+    MAGIC(UTF32, 0, "\xff\xfe\0\0"),
+    MAGIC(UTF32, 0, "\0\0\xfe\xff"),
+    MAGIC(UTF16, 0, "\xff\xfe"),
+    MAGIC(UTF16, 0, "\xfe\xff"),
+};
+
+static bool is_control(unsigned char c) {
+  return (c < 0x20 && !memchr("\b\t\n\f\r\x1b", c, 6)) || c == 0x7f;
+}
+
+enum text_id kind_of(struct str head) {
+  for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+    if (str_eq(str_part(head, magics[i].at, magics[i].bytes.n), magics[i].bytes))
+      return magics[i].id;
+  struct str seen = str_part(head, 0, KIND_HEAD);
+  size_t controls = 0;
+  for (size_t i = 0; i < seen.n; i++) {
+    if (!seen.p[i])
+      return T_TOOLS_KIND_OTHER;
+    controls += is_control((unsigned char)seen.p[i]);
+  }
+  return controls > seen.n / CONTROLS_IN ? T_TOOLS_KIND_OTHER : T_NONE;
+}

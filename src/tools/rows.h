@@ -1,0 +1,11 @@
+/* The rows of the built-in tools, each in the file of its name. */
+#pragma once
+
+#include <rein.h>
+
+extern const struct rein_tool tool_get_time;
+extern const struct rein_tool tool_read_file;
+extern const struct rein_tool tool_list_files;
+extern const struct rein_tool tool_search_files;
+extern const struct rein_tool tool_github_repo_info;
+extern const struct rein_tool tool_write_report;

@@ -1,0 +1,57 @@
+/* write_report: a file below reports/, and nowhere else. Where that is, and that
+ * it is written whole or not at all, is host/files.h's. */
+#include "tools/call.h"
+#include "tools/rows.h"
+
+#include <unistd.h>
+
+#define BELOW "reports"
+
+/* For the words of the answer alone: what was there may change meanwhile. */
+static bool is_there(const struct files *files, struct str path) {
+  struct err err = {0};
+  int fd = -1;
+  if (files_open(files, path, FILES_READ, &fd, &err))
+    return false;
+  close(fd);
+  return true;
+}
+
+static int run(struct rein_call *call) {
+  struct err err = {0};
+  const struct files *files = call->house->files;
+  struct str path = call_text(call, "path"), content = call_text(call, "content");
+  if (!files) {
+    (void)ERR(&err, REIN_INPUT, T_TOOLS_NO_ROOT, STR("write_report"));
+    return call_fail(call, &err);
+  }
+  bool replaced = is_there(files, path);
+  if (files_write_below(files, BELOW, path, content, &err))
+    return call_fail(call, &err);
+  struct num_text room;
+  struct buf shown, text;
+  buf_init(&shown, 4096);
+  buf_init(&text, 8192);
+  call_show(&shown, path);
+  TEXT_PUT(&text, call_lang(call), replaced ? T_TOOLS_REPORT_REPLACED : T_TOOLS_REPORT_NEW,
+           buf_str(&shown), str_num(&room, (int64_t)content.n));
+  buf_release(&shown);
+  return call_give(call, &text);
+}
+
+const struct rein_tool tool_write_report = {
+    .name = "write_report",
+    .description =
+        "Writes a text file below the folder reports/ of the project; it can write nowhere else. "
+        "Use it to hand over a longer result as a file. Folders on the way are made; a file that "
+        "is already there is replaced as a whole. The result says what was written and its size.",
+    .schema =
+        "{\"type\":\"object\",\"properties\":{"
+        "\"path\":{\"type\":\"string\",\"description\":\"File to write, relative to the project "
+        "root and beginning with reports/, for example reports/summary.md.\"},"
+        "\"content\":{\"type\":\"string\",\"description\":\"The whole text of the file.\"}},"
+        "\"required\":[\"path\",\"content\"],\"additionalProperties\":false}",
+    .touches = REIN_WRITES,
+    .verdict = REIN_ALLOW,
+    .run = run,
+};
