@@ -79,6 +79,10 @@ bool run_commit(struct run *run) {
   return true;
 }
 
+static bool over(const struct run *run) {
+  return run->broken || agent_ended(run->agent)->outcome != REIN_OUTCOME_NONE;
+}
+
 static void perform(struct run *run, const struct action *action) {
   switch (action->kind) {
     case ACTION_NONE:
@@ -130,8 +134,9 @@ void run_deliver(struct run *run, struct event *event) {
   record_put(&run->line, event);
   if (run->line.fail) run_break_memory(run);
   if (!run->broken && run_append(run, buf_str(&run->line))) {
-    enum rein_code code = agent_feed(run->agent, event, &err);
-    if (code != REIN_OK) run_break(run, REIN_OUTCOME_INTERNAL, &err);
+    /* Mostly the machine ends itself when it fails, and says why. */
+    if (agent_feed(run->agent, event, &err) != REIN_OK && !over(run))
+      run_break(run, REIN_OUTCOME_INTERNAL, &err);
     if (run->spec.watch.record)
       run->spec.watch.record(run->spec.watch.ctx, run, buf_str(&run->line), event);
     pull(run);
@@ -179,10 +184,6 @@ static void take(struct run *run, const struct note *note) {
     case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
     case EVENT_LIMITS: return; /* a resumed run's; nothing here makes one */
   }
-}
-
-static bool over(const struct run *run) {
-  return run->broken || agent_ended(run->agent)->outcome != REIN_OUTCOME_NONE;
 }
 
 /* In the order of arrival; more may join while it goes on. After the end only

@@ -170,6 +170,7 @@ enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, st
 enum rein_code driver_say(struct run *run, struct str words, struct err *err) {
   if (run->broken) return ERR(err, REIN_INPUT, T_DRIVER_BROKEN_RUN, run_id(run));
   if (run->live) return ERR(err, REIN_INPUT, T_DRIVER_STILL_RUNS, run_id(run));
+  if (str_blank(words)) return ERR(err, REIN_INPUT, T_CORE_BLANK_WORDS);
   char *copy = mem_resize(NULL, words.n + 1);
   if (!copy) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   if (words.n > 0) memcpy(copy, words.p, words.n);
