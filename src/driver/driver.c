@@ -34,12 +34,10 @@ static void run_free(struct run *run) {
   if (run->timer) loop_timer_free(run->timer);
   agent_free(run->agent);
   if (run->spec.journal) run->spec.journal->kind->close(run->spec.journal);
-  if (run->headers.p) mem_wipe(run->headers.p, run->headers.cap);
-  buf_release(&run->headers);
+  address_release(&run->address);
   buf_release(&run->line);
   secret_release(&run->key);
   mem_free(run->id);
-  mem_free(run->url);
   mem_free(run);
 }
 
@@ -54,19 +52,6 @@ void driver_drop(struct run *run) {
   if (run) run_free(run);
 }
 
-static enum rein_code check_url(struct str url, struct err *err) {
-  struct str rest = url, host;
-  bool ok = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
-  for (size_t i = 0; i < url.n; i++) ok = ok && url.p[i] > ' ' && url.p[i] <= '~';
-  if (ok) {
-    rest = str_part(url, str_find(url, STR("//")) + 2, url.n);
-    host = str_part(rest, 0, str_find_char(rest, '/'));
-    if (str_find_char(host, '@') < host.n) return ERR(err, REIN_INPUT, T_DRIVER_URL_SECRET);
-    ok = host.n > 0;
-  }
-  return ok ? REIN_OK : ERR(err, REIN_INPUT, T_DRIVER_BAD_URL, url);
-}
-
 static enum rein_code check_numbers(const struct run_spec *spec, struct err *err) {
   struct num_text room;
   if (spec->id.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_NO_ID);
@@ -77,33 +62,6 @@ static enum rein_code check_numbers(const struct run_spec *spec, struct err *err
     if (row->limit_ms < 0 && row->limit_ms != REIN_OFF)
       return ERR(err, REIN_INPUT, T_DRIVER_BAD_CALL_LIMIT, str_of(row->name),
                  str_num(&room, row->limit_ms));
-  }
-  return REIN_OK;
-}
-
-/* Where requests go, and the lines that go with each. */
-static enum rein_code prepare_request(struct run *run, struct err *err) {
-  const struct wire *wire = run->spec.agent.wire;
-  struct str base = run->spec.base_url.n > 0 ? run->spec.base_url : str_of(wire->base_url);
-  struct buf url;
-  size_t count = 0;
-  while (base.n > 0 && base.p[base.n - 1] == '/') base.n--;
-  enum rein_code code = check_url(base, err);
-  if (code != REIN_OK) return code;
-  buf_init(&url, 64 * 1024);
-  buf_put(&url, base);
-  buf_put(&url, str_of(wire->path));
-  run->url = url.p; /* taken */
-  /* Room for all at once: a buffer that moved would leave the key behind. */
-  buf_init(&run->headers, 2 * KEY_BYTES_MAX);
-  buf_room(&run->headers, run->key.n + 2048);
-  buf_lit(&run->headers, "content-type: application/json\nuser-agent: rein/" REIN_VERSION "\n");
-  wire->put_headers(&run->headers, secret_str(&run->key));
-  if (url.fail || run->headers.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-  for (char *p = run->headers.p; *p && count + 1 < sizeof run->header / sizeof *run->header;) {
-    run->header[count++] = p;
-    p += strcspn(p, "\n");
-    if (*p) *p++ = '\0';
   }
   return REIN_OK;
 }
@@ -126,7 +84,8 @@ static enum rein_code prepare(struct run *run, struct err *err) {
   if (run->spec.idle_ms == 0) run->spec.idle_ms = IDLE_MS_DEFAULT;
   if ((code = secret_take(&run->key, run->spec.key, err)) != REIN_OK) return code;
   run->spec.key = STR_NONE;
-  if ((code = prepare_request(run, err)) != REIN_OK) return code;
+  code = address_init(&run->address, config->wire, run->spec.base_url, &run->key, err);
+  if (code != REIN_OK) return code;
   run->spec.base_url = STR_NONE;
   run->id = mem_resize(NULL, run->spec.id.n + 1);
   if (!run->id) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);

@@ -23,10 +23,8 @@ enum rein_code run_id_make(struct run_name *name, struct err *err) {
   enum rein_code code = chance(random, sizeof random, err);
   if (code != REIN_OK) return code;
   gmtime_r(&now, &tm);
-  /* The ranges are spelled out so that the name is never longer than its room. */
-  snprintf(name->s, sizeof name->s, "%04d%02d%02d-%02d%02d%02d-%02x%02x%02x",
-           (tm.tm_year + 1900) % 10000, (tm.tm_mon + 1) % 100, tm.tm_mday % 100, tm.tm_hour % 100,
-           tm.tm_min % 100, tm.tm_sec % 100, random[0], random[1], random[2]);
+  size_t n = strftime(name->s, sizeof name->s, "%Y%m%d-%H%M%S-", &tm);
+  snprintf(name->s + n, sizeof name->s - n, "%02x%02x%02x", random[0], random[1], random[2]);
   return REIN_OK;
 }
 

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/arena.h"
+#include "driver/address.h"
 #include "driver/driver.h"
-#include "driver/secret.h"
 #include "tools/call.h"
 #include "wire/attempt.h"
 
@@ -37,10 +37,9 @@ struct run {
   struct driver *driver;
   struct run *next, **link;
   struct run_spec spec; /* id, key and base_url are taken out of it */
-  char *id, *url, *root;
+  char *id;
   struct secret key;
-  struct buf headers;        /* the lines' bytes, terminated each; wiped */
-  const char *header[16];    /* into them; NULL at the end */
+  struct address address;
   struct agent *agent;
   struct loop_timer *timer;
   int64_t timer_ms;          /* when it fires; INT64_MAX: it is off */

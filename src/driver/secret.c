@@ -3,8 +3,11 @@
 #include "driver/secret.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "driver/driver.h"
 #include "text/text.h"
+
+#define TOLD_BYTES_MAX (512u << 20) /* an error's body is long before that cut by the attempt */
 
 enum rein_code secret_take(struct secret *secret, struct str raw, struct err *err) {
   struct num_text at, max;
@@ -95,4 +98,25 @@ void secret_mask(struct buf *out, const struct secret *secret, struct str text) 
     if (spelled[i].p) mem_wipe(spelled[i].p, spelled[i].cap);
     buf_release(&spelled[i]);
   }
+}
+
+bool secret_tidy(struct arena *arena, const struct secret *secret, struct str text,
+                 struct str *out) {
+  struct buf whole, masked;
+  *out = STR_NONE;
+  buf_init(&whole, TOLD_BYTES_MAX);
+  buf_init(&masked, TOLD_BYTES_MAX);
+  utf8_repair(&whole, text);
+  secret_mask(&masked, secret, buf_str(&whole));
+  bool ok = !whole.fail && !masked.fail && arena_str(arena, buf_str(&masked), out);
+  buf_release(&whole);
+  buf_release(&masked);
+  return ok;
+}
+
+bool secret_tidy_fault(struct arena *arena, const struct secret *secret, struct fault *fault) {
+  bool message = secret_tidy(arena, secret, fault->message, &fault->message);
+  bool type = secret_tidy(arena, secret, fault->type, &fault->type);
+  bool id = secret_tidy(arena, secret, fault->request_id, &fault->request_id);
+  return message && type && id;
 }

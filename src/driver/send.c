@@ -111,7 +111,8 @@ static void on_end(void *ctx, enum http_end end, struct str why) {
 static void start_http(struct sending *s, struct str body) {
   struct err err = {0};
   struct run *run = s->run;
-  struct http_request request = {.method = "POST", .url = run->url, .headers = run->header,
+  struct http_request request = {.method = "POST", .url = run->address.url,
+                                 .headers = run->address.line,
                                  .body = body, .body_max = SEND_BODY_MAX};
   struct http_answer answer = {on_status, on_header, on_bytes, on_end, s};
   enum rein_code code = http_start(run->driver->http, &request, &answer, &s->http, &err);
@@ -189,25 +190,12 @@ void send_look(struct run *run, int64_t now_ms) {
 
 /* -- the end -- */
 
-/* Words from outside, fit to be told: well-formed, and without the key. */
-static struct str tidy(struct sending *s, struct str text) {
-  struct buf whole, masked;
-  struct str copy = STR_NONE;
-  buf_init(&whole, RECORD_BYTES_MAX);
-  buf_init(&masked, RECORD_BYTES_MAX);
-  utf8_repair(&whole, text);
-  secret_mask(&masked, &s->run->key, buf_str(&whole));
-  if (whole.fail || masked.fail || !arena_str(&s->arena, buf_str(&masked), &copy))
-    run_break_memory(s->run);
-  buf_release(&whole);
-  buf_release(&masked);
-  return copy;
-}
-
 static void tell_log(struct sending *s) {
   const struct watch *watch = &s->run->spec.watch;
-  struct str raw = attempt_raw_error(s->attempt);
-  if (watch->note && raw.n > 0) watch->note(watch->ctx, s->run, tidy(s, raw));
+  struct str raw = attempt_raw_error(s->attempt), told;
+  if (!watch->note || raw.n == 0) return;
+  if (secret_tidy(&s->arena, &s->run->key, raw, &told)) watch->note(watch->ctx, s->run, told);
+  else run_break_memory(s->run);
 }
 
 static void tell_failure(struct run *run, const struct sending *s, const struct fault *fault,
@@ -231,9 +219,7 @@ void send_deliver(struct run *run, uint32_t id) {
   tell_log(s);
   if (event.kind == EVENT_FAILED) {
     fault = *event.fault;
-    fault.message = tidy(s, fault.message);
-    fault.type = tidy(s, fault.type);
-    fault.request_id = tidy(s, fault.request_id);
+    if (!secret_tidy_fault(&s->arena, &run->key, &fault)) run_break_memory(run);
     event.fault = &fault;
   }
   size_t notes = run->note_count;

@@ -1,0 +1,59 @@
+/* A wire's address and headers, made once per run. The base URL is taken as the
+ * official SDKs take theirs; nothing of it is guessed or mended. */
+#include "driver/address.h"
+
+#include "base/mem.h"
+#include "driver/driver.h"
+#include "text/text.h"
+
+#define URL_BYTES_MAX (64u << 10) /* servers stop at eight; this is for the sum of all */
+
+static enum rein_code check(struct str url, struct err *err) {
+  bool ok = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
+  for (size_t i = 0; i < url.n; i++) ok = ok && url.p[i] > ' ' && url.p[i] <= '~';
+  if (ok) {
+    struct str rest = str_part(url, str_find(url, STR("//")) + 2, url.n);
+    struct str host = str_part(rest, 0, str_find_char(rest, '/'));
+    if (str_find_char(host, '@') < host.n) return ERR(err, REIN_INPUT, T_DRIVER_URL_SECRET);
+    ok = host.n > 0;
+  }
+  return ok ? REIN_OK : ERR(err, REIN_INPUT, T_DRIVER_BAD_URL, url);
+}
+
+static void put_lines(struct address *a, const struct wire *wire, const struct secret *key) {
+  size_t count = 0;
+  buf_init(&a->bytes, 4 * KEY_BYTES_MAX);
+  /* Room for all at once: a buffer that moved would leave the key behind. */
+  buf_room(&a->bytes, key->n + 2048);
+  buf_lit(&a->bytes, "content-type: application/json\nuser-agent: rein/" REIN_VERSION "\n");
+  wire->put_headers(&a->bytes, secret_str(key));
+  if (a->bytes.fail) return;
+  for (char *p = a->bytes.p; *p && count + 1 < ADDRESS_LINES_MAX;) {
+    a->line[count++] = p;
+    p += strcspn(p, "\n");
+    if (*p) *p++ = '\0';
+  }
+}
+
+enum rein_code address_init(struct address *address, const struct wire *wire, struct str base,
+                            const struct secret *key, struct err *err) {
+  struct buf url;
+  if (base.n == 0) base = str_of(wire->base_url);
+  while (base.n > 0 && base.p[base.n - 1] == '/') base.n--;
+  enum rein_code code = check(base, err);
+  if (code != REIN_OK) return code;
+  buf_init(&url, URL_BYTES_MAX);
+  buf_put(&url, base);
+  buf_put(&url, str_of(wire->path));
+  address->url = url.p; /* taken */
+  put_lines(address, wire, key);
+  code = url.fail ? url.fail : address->bytes.fail;
+  return code == REIN_OK ? REIN_OK : ERR(err, code, T_DRIVER_NO_MEMORY);
+}
+
+void address_release(struct address *address) {
+  mem_free(address->url);
+  if (address->bytes.p) mem_wipe(address->bytes.p, address->bytes.cap);
+  buf_release(&address->bytes);
+  *address = (struct address){0};
+}
