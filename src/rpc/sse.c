@@ -10,8 +10,7 @@
 
 #define SSE_NAME_MAX 4096 /* event names and ids are words */
 
-void sse_init(struct sse *s)
-{
+void sse_init(struct sse *s) {
   *s = (struct sse){0};
   buf_init(&s->line, SSE_LINE_MAX);
   buf_init(&s->data, SSE_EVENT_MAX);
@@ -19,35 +18,30 @@ void sse_init(struct sse *s)
   buf_init(&s->id, SSE_NAME_MAX);
 }
 
-void sse_release(struct sse *s)
-{
+void sse_release(struct sse *s) {
   buf_release(&s->line);
   buf_release(&s->data);
   buf_release(&s->name);
   buf_release(&s->id);
 }
 
-void sse_feed(struct sse *s, struct str bytes)
-{
+void sse_feed(struct sse *s, struct str bytes) {
   assert(s->in.n == 0 && !s->ended);
   s->in = bytes;
 }
 
-void sse_end(struct sse *s)
-{
+void sse_end(struct sse *s) {
   s->ended = true;
 }
 
-static void fail(struct sse *s, enum rein_code code)
-{
+static void fail(struct sse *s, enum rein_code code) {
   s->fail = code;
   s->in = STR_NONE;
   s->has_data = false;
 }
 
 /* Where the line ends, or in.n. One pass, whichever of the two ends lines. */
-static size_t line_end(struct str in)
-{
+static size_t line_end(struct str in) {
   size_t n = 0;
   while (n < in.n && in.p[n] != '\n' && in.p[n] != '\r')
     n++;
@@ -55,18 +49,15 @@ static size_t line_end(struct str in)
 }
 
 /* Takes the next whole line: in place, or gathered in s->line. */
-static bool take_line(struct sse *s, struct str *line)
-{
+static bool take_line(struct sse *s, struct str *line) {
   if (s->cr && s->in.n) {
     s->cr = false;
-    if (s->in.p[0] == '\n')
-      s->in = str_part(s->in, 1, s->in.n);
+    if (s->in.p[0] == '\n') s->in = str_part(s->in, 1, s->in.n);
   }
   size_t n = line_end(s->in);
   struct str piece = str_part(s->in, 0, n);
   bool whole = n < s->in.n;
-  if (whole && s->in.p[n] == '\r')
-    s->cr = true;
+  if (whole && s->in.p[n] == '\r') s->cr = true;
   s->in = str_part(s->in, whole ? n + 1 : n, s->in.n);
   if (whole && s->line.n == 0 && n <= SSE_LINE_MAX) {
     *line = piece;
@@ -81,26 +72,20 @@ static bool take_line(struct sse *s, struct str *line)
   return whole || (s->ended && s->line.n);
 }
 
-static void set_word(struct sse *s, struct buf *word, struct str value)
-{
+static void set_word(struct sse *s, struct buf *word, struct str value) {
   buf_reset(word);
   buf_put(word, value);
-  if (word->fail)
-    fail(s, word->fail);
+  if (word->fail) fail(s, word->fail);
 }
 
-static void add_data(struct sse *s, struct str value)
-{
-  if (s->has_data)
-    buf_c(&s->data, '\n');
+static void add_data(struct sse *s, struct str value) {
+  if (s->has_data) buf_c(&s->data, '\n');
   buf_put(&s->data, value);
   s->has_data = true;
-  if (s->data.fail)
-    fail(s, s->data.fail);
+  if (s->data.fail) fail(s, s->data.fail);
 }
 
-static void read_field(struct sse *s, struct str line)
-{
+static void read_field(struct sse *s, struct str line) {
   struct str field = line, value = STR_NONE;
   if (line.p[0] == ':') {
     s->comments++;
@@ -116,47 +101,37 @@ static void read_field(struct sse *s, struct str line)
     set_word(s, &s->id, value);
 }
 
-static struct str skip_bom(struct sse *s, struct str line)
-{
+static struct str skip_bom(struct sse *s, struct str line) {
   bool first = !s->started;
   s->started = true;
   return first && str_starts(line, STR("\xEF\xBB\xBF")) ? str_part(line, 3, line.n) : line;
 }
 
 /* Gives the event out if its lines made one; an event without data is none. */
-static bool give(struct sse *s, struct sse_event *event, bool open)
-{
+static bool give(struct sse *s, struct sse_event *event, bool open) {
   s->given = true;
-  if (!s->has_data)
-    return false;
-  *event = (struct sse_event){.name = buf_str(&s->name),
-                              .data = buf_str(&s->data),
-                              .id = buf_str(&s->id),
-                              .open = open};
+  if (!s->has_data) return false;
+  *event = (struct sse_event){
+      .name = buf_str(&s->name), .data = buf_str(&s->data), .id = buf_str(&s->id), .open = open};
   return true;
 }
 
-static void drop_given(struct sse *s)
-{
-  if (!s->given)
-    return;
+static void drop_given(struct sse *s) {
+  if (!s->given) return;
   s->given = s->has_data = false;
   buf_reset(&s->name);
   buf_reset(&s->data);
 }
 
-bool sse_next(struct sse *s, struct sse_event *event)
-{
+bool sse_next(struct sse *s, struct sse_event *event) {
   struct str line;
   drop_given(s);
   while (!s->fail && take_line(s, &line)) {
     line = skip_bom(s, line);
     bool blank = line.n == 0;
-    if (!blank)
-      read_field(s, line);
+    if (!blank) read_field(s, line);
     buf_reset(&s->line);
-    if (blank && give(s, event, false))
-      return true;
+    if (blank && give(s, event, false)) return true;
     drop_given(s);
   }
   return !s->fail && s->ended && give(s, event, true);

@@ -29,6 +29,9 @@ void attempt_header(struct attempt *attempt, struct str name, struct str value);
 void attempt_bytes(struct attempt *attempt, struct str bytes);
 bool attempt_piece(struct attempt *attempt, struct str *piece, bool *thinking);
 bool attempt_moved(struct attempt *attempt); /* the idle timer starts anew */
+/* True once after the server began another message in the same stream: the
+ * pieces given out before do not count. Ask before pulling pieces. */
+bool attempt_withdrawn(struct attempt *attempt);
 /* True once nothing that could still come matters (last event, error event):
  * the connection may be dropped and attempt_end called at once. */
 bool attempt_over(const struct attempt *attempt);

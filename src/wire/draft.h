@@ -3,7 +3,10 @@
  * A wire's on_event calls these; whoever reads the answer pulls streamed pieces
  * and, at the end, the whole reply. Text is joined across pieces (a surrogate
  * pair, a character) before anyone sees it; blank text blocks are left out;
- * empty arguments become {}; lone surrogates are mended: once, here.
+ * empty arguments become {}; lone surrogates are mended: once, here. The pieces
+ * of a text block, put together, are its final text.
+ *
+ * A failed allocation is remembered: draft_reply says so.
  */
 #pragma once
 
@@ -14,34 +17,62 @@
 #include "core/wire.h"
 
 #define DRAFT_BLOCKS_MAX 4096
+#define DRAFT_BYTES_MAX (32u << 20) /* of one reply: 128 000 tokens are half a megabyte */
+#define DRAFT_PATCHES_MAX 16        /* members of one opaque block that come in pieces */
+#define DRAFT_TOKENS_MAX INT64_C(1000000000000) /* usage beyond it is a lie, and sums stay safe */
 
 struct draft;
 
 enum rein_code draft_new(const struct wire *wire, struct draft **draft) REIN_CHECKED;
-void draft_free(struct draft *draft);
+void draft_free(struct draft *draft); /* NULL is fine */
 /* Forgets all that came: a second message begins in the same stream. */
 void draft_restart(struct draft *draft);
 
 /* -- for wires -- */
 void draft_id(struct draft *draft, struct str id, struct str model);
-/* Opens block `index` (in the order of arrival); closed ones may not reopen. */
+struct str draft_named(const struct draft *draft); /* the id; empty: none yet */
+/* Opens block `index` (in the order of arrival). An index whose block is closed
+ * may be opened anew: a further block, and the index means that one from then. */
 void draft_open(struct draft *draft, int64_t index, enum block_kind kind);
 void draft_call(struct draft *draft, int64_t index, struct str id, struct str name);
 void draft_text(struct draft *draft, int64_t index, struct str piece); /* text, arguments, thinking */
 void draft_signature(struct draft *draft, int64_t index, struct str signature); /* sets */
-void draft_raw(struct draft *draft, int64_t index, struct str json); /* the start of an opaque block */
+/* THINKING, OPAQUE: the block's JSON, which stands for it (a later one
+ * replaces it). TOOL_USE: arguments that count when no text comes. */
+void draft_raw(struct draft *draft, int64_t index, struct str json);
+/* A member of an opaque block that comes in pieces, put into its raw JSON. */
+enum patch {
+  PATCH_TEXT,   /* `piece` is added to the member's string */
+  PATCH_SOURCE, /* the pieces together are JSON that replaces the member */
+};
+void draft_patch(struct draft *draft, int64_t index, struct str member, enum patch how,
+                 struct str piece);
 void draft_close(struct draft *draft, int64_t index);
+bool draft_has(const struct draft *draft, int64_t index, enum block_kind *kind);
+int64_t draft_newest(const struct draft *draft); /* index of the newest block; 0: none */
+void draft_count(struct usage *seen); /* all members to "not said", which is -1 */
 void draft_usage(struct draft *draft, const struct usage *seen); /* cumulative: last known value wins */
 void draft_stop(struct draft *draft, enum stop stop, struct str word);
 void draft_done(struct draft *draft); /* the wire's last event came */
 void draft_fail(struct draft *draft, enum fault_kind kind, struct str message, struct str type);
+void draft_lost(struct draft *draft, enum rein_code code); /* an allocation failed */
 
 /* -- for readers -- */
-bool draft_piece(struct draft *draft, struct str *piece, bool *thinking); /* next streamed piece */
+/* The next streamed piece, borrowed until the draft changes. */
+bool draft_piece(struct draft *draft, struct str *piece, bool *thinking);
 bool draft_moved(struct draft *draft); /* something moved the message since last asked (not pings) */
 bool draft_began(const struct draft *draft);
+/* True once after a restart behind which pieces had been given out: what was
+ * shown of this reply does not count. */
+bool draft_withdrawn(struct draft *draft);
+/* The stream ended: a message that had its stop reason is whole without its
+ * last event. */
+void draft_eof(struct draft *draft);
 bool draft_is_done(const struct draft *draft);
+bool draft_lacks(const struct draft *draft); /* memory: nothing more is taken */
 const struct fault *draft_failed(const struct draft *draft); /* NULL: not */
 struct usage draft_used(const struct draft *draft);
-/* The reply; borrowed from the draft. */
+/* Signed blocks that came without their signature and are left out. */
+size_t draft_dropped(const struct draft *draft);
+/* The reply, or what has come of it; borrowed from the draft. */
 enum rein_code draft_reply(struct draft *draft, struct reply *reply, struct err *err) REIN_CHECKED;

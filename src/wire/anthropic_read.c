@@ -1,0 +1,243 @@
+/* The Messages API, what comes back: one event of the stream into the draft.
+ *
+ * Tolerant in what does not matter (order of members, padding, unknown events,
+ * blocks and deltas, a doubled message_start), strict in what does: arguments
+ * without a call, an event that is no JSON.
+ */
+#include "json/json.h"
+#include "rpc/sse.h"
+#include "text/text.h"
+#include "wire/anthropic.h"
+#include "wire/draft.h"
+#include "wire/errors.h"
+#include "wire/words.h"
+
+#define EVENT_TREE_MAX (8 * (size_t)SSE_EVENT_MAX) /* the tree of the longest event */
+
+static struct str member(const struct json *object, const char *key) {
+  return json_text(json_get(object, key));
+}
+
+/* -- usage and ends -- */
+
+static void take(const struct json *usage, const char *key, int64_t *count) {
+  if (!json_int(json_get(usage, key), count)) *count = -1;
+}
+
+/* Cumulative in every event that has it. The totals leave out what a server did
+ * on its own behalf ("iterations"); rein asks for none of that. */
+static void read_usage(struct draft *d, const struct json *usage) {
+  struct usage seen;
+  draft_count(&seen);
+  take(usage, "input_tokens", &seen.input);
+  take(usage, "output_tokens", &seen.output);
+  take(usage, "cache_read_input_tokens", &seen.cache_read);
+  take(usage, "cache_creation_input_tokens", &seen.cache_write);
+  draft_usage(d, &seen);
+}
+
+static enum stop stop_of(struct str word) {
+  static const struct {
+    const char *word;
+    enum stop stop;
+  } known[] = {
+      {"end_turn", STOP_END},
+      {"stop_sequence", STOP_END},
+      {"tool_use", STOP_TOOLS},
+      {"max_tokens", STOP_LENGTH},
+      {"refusal", STOP_REFUSAL},
+      {"pause_turn", STOP_PAUSE},
+      {"model_context_window_exceeded", STOP_CONTEXT},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (str_is(word, known[i].word)) return known[i].stop;
+  return STOP_UNKNOWN;
+}
+
+static void on_message_delta(struct draft *d, const struct json *event) {
+  struct str word = member(json_get(event, "delta"), "stop_reason");
+  read_usage(d, json_get(event, "usage"));
+  if (word.n) draft_stop(d, stop_of(word), word);
+}
+
+static void on_message_stop(struct draft *d, const struct json *event) {
+  (void)event;
+  draft_done(d);
+}
+
+static void on_error(struct draft *d, const struct json *event) {
+  struct error_words words;
+  if (!error_read(event, &words)) return;
+  struct str type = words.type.n ? words.type : words.code;
+  draft_fail(d, error_in_stream(&words), words.message, type);
+}
+
+/* -- the message and its blocks -- */
+
+/* A second start of the same message is a slip; another message's start means
+ * that all before it was dropped by the server (seen with fallbacks). */
+static void on_message_start(struct draft *d, const struct json *event) {
+  const struct json *message = json_get(event, "message");
+  struct str id = member(message, "id"), before = draft_named(d);
+  if (before.n && !str_eq(id, before)) draft_restart(d);
+  if (!str_eq(id, draft_named(d)) || !draft_began(d)) draft_id(d, id, member(message, "model"));
+  read_usage(d, json_get(message, "usage"));
+}
+
+static int64_t index_of(const struct draft *d, const struct json *event) {
+  int64_t index;
+  return json_int(json_get(event, "index"), &index) ? index : draft_newest(d);
+}
+
+static void start_call(struct draft *d, int64_t index, const struct json *block) {
+  const struct json *input = json_get(block, "input");
+  draft_open(d, index, BLOCK_TOOL_USE);
+  draft_call(d, index, member(block, "id"), member(block, "name"));
+  /* A placeholder {}, but for servers that send the whole call at once. */
+  if (json_is(input, JSON_OBJECT) && input->count) draft_raw(d, index, input->source);
+}
+
+static void start_thinking(struct draft *d, int64_t index, const struct json *block) {
+  struct str signature = member(block, "signature");
+  draft_open(d, index, BLOCK_THINKING);
+  draft_text(d, index, member(block, "thinking"));
+  if (signature.n) draft_signature(d, index, signature);
+}
+
+static void on_block_start(struct draft *d, const struct json *event) {
+  const struct json *block = json_get(event, "content_block");
+  struct str type = member(block, "type");
+  int64_t index = index_of(d, event);
+  if (str_is(type, "text")) {
+    draft_open(d, index, BLOCK_TEXT);
+    draft_text(d, index, member(block, "text"));
+  } else if (str_is(type, "tool_use")) {
+    start_call(d, index, block);
+  } else if (str_is(type, "thinking")) {
+    start_thinking(d, index, block);
+  } else if (json_is(block, JSON_OBJECT)) {
+    draft_open(d, index, str_is(type, "redacted_thinking") ? BLOCK_THINKING : BLOCK_OPAQUE);
+    draft_raw(d, index, block->source);
+  }
+}
+
+static void on_block_stop(struct draft *d, const struct json *event) {
+  draft_close(d, index_of(d, event));
+}
+
+/* -- deltas -- */
+
+/* A piece of text or thinking; one without a start opens its block itself. */
+static void add_text(struct draft *d, int64_t index, struct str piece, enum block_kind kind,
+                     const char *opaque_member) {
+  enum block_kind there;
+  if (!draft_has(d, index, &there))
+    draft_open(d, index, kind);
+  else if (there == BLOCK_OPAQUE)
+    draft_patch(d, index, str_of(opaque_member), PATCH_TEXT, piece);
+  else if (there != kind)
+    return;
+  draft_text(d, index, piece);
+}
+
+static void add_args(struct draft *d, int64_t index, struct str piece) {
+  enum block_kind there;
+  if (!draft_has(d, index, &there)) {
+    struct buf b;
+    if (piece.n == 0) return;
+    buf_init(&b, 4096);
+    TEXT_PUT(&b, REIN_ENGLISH, T_WIRE_STRAY_ARGS, str_part(piece, 0, 100));
+    draft_fail(d, FAULT_GARBLED, buf_str(&b), STR_NONE);
+    buf_release(&b);
+  } else if (there == BLOCK_TOOL_USE) {
+    draft_text(d, index, piece);
+  } else if (there == BLOCK_OPAQUE) {
+    draft_patch(d, index, STR("input"), PATCH_SOURCE, piece);
+  }
+}
+
+static void add_compaction(struct draft *d, int64_t index, const struct json *delta) {
+  struct str content = member(delta, "content"), secret = member(delta, "encrypted_content");
+  if (content.n) draft_patch(d, index, STR("content"), PATCH_TEXT, content);
+  if (secret.n) draft_patch(d, index, STR("encrypted_content"), PATCH_TEXT, secret);
+}
+
+static void on_block_delta(struct draft *d, const struct json *event) {
+  const struct json *delta = json_get(event, "delta");
+  struct str type = member(delta, "type");
+  int64_t index = index_of(d, event);
+  enum block_kind kind;
+  if (str_is(type, "text_delta")) {
+    add_text(d, index, member(delta, "text"), BLOCK_TEXT, "text");
+  } else if (str_is(type, "thinking_delta")) {
+    add_text(d, index, member(delta, "thinking"), BLOCK_THINKING, "thinking");
+  } else if (str_is(type, "input_json_delta")) {
+    add_args(d, index, member(delta, "partial_json"));
+  } else if (str_is(type, "signature_delta")) {
+    draft_signature(d, index, member(delta, "signature"));
+  } else if (str_is(type, "compaction_delta") && draft_has(d, index, &kind) &&
+             kind == BLOCK_OPAQUE) {
+    add_compaction(d, index, delta);
+  }
+}
+
+/* -- events -- */
+
+static void read_event(struct draft *d, struct str name, const struct json *event) {
+  static const struct {
+    const char *type;
+    void (*read)(struct draft *d, const struct json *event);
+  } known[] = {
+      {"message_start", on_message_start},
+      {"content_block_start", on_block_start},
+      {"content_block_delta", on_block_delta},
+      {"content_block_stop", on_block_stop},
+      {"message_delta", on_message_delta},
+      {"message_stop", on_message_stop},
+      {"error", on_error},
+  };
+  struct str type = member(event, "type");
+  if (type.n == 0) type = json_get(event, "error") ? STR("error") : name;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (str_is(type, known[i].type)) known[i].read(d, event);
+}
+
+static void not_json(struct draft *d, struct str data) {
+  struct buf quote, b;
+  buf_init(&quote, 8192);
+  buf_init(&b, 16384);
+  words_quote(&quote, data);
+  TEXT_PUT(&b, REIN_ENGLISH, T_WIRE_BAD_JSON, buf_str(&quote));
+  draft_fail(d, FAULT_GARBLED, buf_str(&b), STR_NONE);
+  buf_release(&quote);
+  buf_release(&b);
+}
+
+/* "[DONE]" is Chat Completions' last event; gateways add it to any stream. An
+ * event that the stream's end cut is no garbage: the stream is broken, and
+ * whoever saw its end says so. */
+static bool is_harmless(const struct sse_event *event) {
+  return event->open || str_blank(event->data) || str_is(str_trim(event->data), "[DONE]");
+}
+
+void anthropic_on_event(struct draft *draft, const struct sse_event *event) {
+  struct arena arena;
+  struct json *doc = NULL;
+  struct buf sound;
+  struct str data = event->data;
+  arena_init(&arena, EVENT_TREE_MAX);
+  buf_init(&sound, 3 * (size_t)SSE_EVENT_MAX);
+  if (!utf8_valid(data)) {
+    utf8_repair(&sound, data);
+    data = buf_str(&sound);
+  }
+  enum rein_code code = sound.fail ? sound.fail : json_parse(&arena, data, JSON_STRICT, &doc, NULL);
+  if (code == REIN_MEMORY)
+    draft_lost(draft, code);
+  else if (code == REIN_OK && json_is(doc, JSON_OBJECT))
+    read_event(draft, event->name, doc);
+  else if (!is_harmless(event))
+    not_json(draft, event->data);
+  buf_release(&sound);
+  arena_release(&arena);
+}

@@ -1,0 +1,19 @@
+/* Small questions about words that go over a wire, the same for all wires. */
+#pragma once
+
+#include "base/buf.h"
+
+/* Nothing but white space (Unicode's, as providers count it): a text block of
+ * it is refused in requests, though replies hold such ones. */
+bool words_blank(struct str text);
+/* A call's id in the letters that every wire takes, [A-Za-z0-9_-]: as it is,
+ * or with others replaced and a hash of the original behind it, so that two
+ * ids stay two. */
+void words_put_id(struct buf *out, struct str id);
+/* A tool's name likewise, at most 64 letters: models invent names. */
+void words_put_name(struct buf *out, struct str name);
+/* The first words of any bytes on one line, for quoting: white space runs are
+ * one space, controls are visible, at most 200 code points. */
+void words_quote(struct buf *out, struct str bytes);
+/* ASCII case is ignored. */
+bool words_have(struct str text, struct str part);
