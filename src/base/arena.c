@@ -14,8 +14,8 @@ struct arena_block {
   _Alignas(max_align_t) char bytes[];
 };
 
-#define ARENA_BLOCK_FIRST 1024        /* a short document and its nodes */
-#define ARENA_BLOCK_MAX (256 * 1024)  /* doubling ends: a half empty one costs little */
+#define ARENA_BLOCK_FIRST 1024       /* a short document and its nodes */
+#define ARENA_BLOCK_MAX (256 * 1024) /* doubling ends: a half empty one costs little */
 
 void arena_init(struct arena *a, size_t max) {
   *a = (struct arena){.max = max};
@@ -38,11 +38,10 @@ static struct arena_block *new_block(struct arena *a, size_t n, size_t wish) {
     return NULL;
   }
   size_t size = left - sizeof(struct arena_block);
-  if (size > wish)
-    size = wish > n ? wish : n;
+  if (size > wish) size = wish > n ? wish : n;
   struct arena_block *block = mem_resize(NULL, sizeof *block + size);
-  if (!block)
-    return NULL;
+  a->full = false;
+  if (!block) return NULL;
   *block = (struct arena_block){.size = size};
   a->used += sizeof *block + size;
   return block;
@@ -50,15 +49,12 @@ static struct arena_block *new_block(struct arena *a, size_t n, size_t wish) {
 
 static struct arena_block *block_for(struct arena *a, size_t n) {
   struct arena_block *top = a->top;
-  if (top && n <= top->size - top->used)
-    return top;
+  if (top && n <= top->size - top->used) return top;
   size_t wish = top ? top->size * 2 : ARENA_BLOCK_FIRST;
-  if (wish > ARENA_BLOCK_MAX)
-    wish = ARENA_BLOCK_MAX;
+  if (wish > ARENA_BLOCK_MAX) wish = ARENA_BLOCK_MAX;
   bool alone = top && n > wish / 4;
   struct arena_block *block = new_block(a, n, alone ? n : wish);
-  if (!block)
-    return NULL;
+  if (!block) return NULL;
   if (alone) {
     block->below = top->below;
     top->below = block;
@@ -77,8 +73,7 @@ void *arena_alloc(struct arena *a, size_t n) {
   }
   n = n > 0 ? (n + unit - 1) / unit * unit : unit;
   struct arena_block *block = block_for(a, n);
-  if (!block)
-    return NULL;
+  if (!block) return NULL;
   assert(block->used + n <= block->size);
   void *p = block->bytes + block->used;
   block->used += n;
@@ -100,10 +95,8 @@ bool arena_str(struct arena *a, struct str s, struct str *copy) {
     return false;
   }
   char *p = arena_alloc(a, s.n + 1);
-  if (!p)
-    return false;
-  if (s.n > 0)
-    memcpy(p, s.p, s.n);
+  if (!p) return false;
+  if (s.n > 0) memcpy(p, s.p, s.n);
   *copy = (struct str){p, s.n};
   return true;
 }

@@ -20,26 +20,21 @@ void buf_release(struct buf *b) {
 void buf_reset(struct buf *b) {
   b->n = 0;
   b->fail = REIN_OK;
-  if (b->p)
-    b->p[0] = '\0';
+  if (b->p) b->p[0] = '\0';
 }
 
 /* Room for n more bytes and the terminator. */
 static bool grow(struct buf *b, size_t n) {
-  if (b->fail)
-    return false;
+  if (b->fail) return false;
   if (n > b->max || b->n > b->max - n) {
     b->fail = REIN_LIMIT;
     return false;
   }
   size_t need = b->n + n + 1;
-  if (need <= b->cap)
-    return true;
+  if (need <= b->cap) return true;
   size_t cap = b->cap > 0 ? b->cap * 2 : BUF_FIRST;
-  if (cap > b->max + 1)
-    cap = b->max + 1;
-  if (cap < need)
-    cap = need;
+  if (cap > b->max + 1) cap = b->max + 1;
+  if (cap < need) cap = need;
   char *p = mem_resize(b->p, cap);
   if (!p) {
     b->fail = REIN_MEMORY;
@@ -51,15 +46,13 @@ static bool grow(struct buf *b, size_t n) {
 }
 
 void buf_put(struct buf *b, struct str s) {
-  if (s.n == 0 || !grow(b, s.n))
-    return;
+  if (s.n == 0 || !grow(b, s.n)) return;
   memcpy(b->p + b->n, s.p, s.n);
   buf_grown(b, s.n);
 }
 
 void buf_c(struct buf *b, char c) {
-  if (!grow(b, 1))
-    return;
+  if (!grow(b, 1)) return;
   b->p[b->n] = c;
   buf_grown(b, 1);
 }
@@ -77,13 +70,11 @@ void buf_fmt(struct buf *b, const char *format, ...) {
   int n = __builtin_vsnprintf(NULL, 0, format, args);
   va_end(args);
   if (n < 0) {
-    if (!b->fail)
-      b->fail = REIN_BUG;
+    if (!b->fail) b->fail = REIN_BUG;
     return;
   }
   char *room = buf_room(b, (size_t)n);
-  if (!room)
-    return;
+  if (!room) return;
   va_start(args, format);
   __builtin_vsnprintf(room, (size_t)n + 1, format, args);
   va_end(args);
@@ -100,8 +91,7 @@ void buf_grown(struct buf *b, size_t n) {
 }
 
 void buf_cut(struct buf *b, size_t n) {
-  if (n >= b->n)
-    return;
+  if (n >= b->n) return;
   b->n = n;
   b->p[n] = '\0';
 }

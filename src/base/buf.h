@@ -25,8 +25,8 @@ struct buf {
 };
 
 void buf_init(struct buf *b, size_t max);
-void buf_release(struct buf *b);     /* of a zeroed or a released one: fine */
-void buf_reset(struct buf *b);       /* empty and unfailed, memory kept */
+void buf_release(struct buf *b); /* of a zeroed or a released one: fine */
+void buf_reset(struct buf *b);   /* empty and unfailed, memory kept */
 void buf_put(struct buf *b, struct str s);
 void buf_c(struct buf *b, char c);
 void buf_num(struct buf *b, int64_t v);

@@ -16,7 +16,7 @@ struct err {
   enum rein_code code;
   uint16_t text; /* enum text_id */
   uint16_t args_n;
-  uint64_t at;  /* byte position, where the error has one */
-  uint32_t line, column; /* from 1; 0: none */
+  uint64_t at;             /* byte position, where the error has one */
+  uint32_t line, column;   /* from 1; 0: none */
   char args[ERR_ARGS_MAX]; /* length (2 bytes, native) and bytes, per value */
 };

@@ -17,6 +17,5 @@ void mem_free(void *p) {
 }
 
 void mem_wipe(void *p, size_t n) {
-  if (n > 0)
-    explicit_bzero(p, n);
+  if (n > 0) explicit_bzero(p, n);
 }

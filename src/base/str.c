@@ -6,8 +6,7 @@
 int str_cmp(struct str a, struct str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   int order = n > 0 ? memcmp(a.p, b.p, n) : 0;
-  if (order != 0)
-    return order;
+  if (order != 0) return order;
   return (a.n > b.n) - (a.n < b.n);
 }
 
@@ -25,17 +24,14 @@ size_t str_find_char(struct str s, char c) {
 }
 
 size_t str_find(struct str s, struct str needle) {
-  if (needle.n == 0)
-    return 0;
+  if (needle.n == 0) return 0;
   const char *found = s.n > 0 ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
   return found ? (size_t)(found - s.p) : s.n;
 }
 
 struct str str_part(struct str s, size_t from, size_t n) {
-  if (from > s.n)
-    from = s.n;
-  if (n > s.n - from)
-    n = s.n - from;
+  if (from > s.n) from = s.n;
+  if (n > s.n - from) n = s.n - from;
   return (struct str){from > 0 ? s.p + from : s.p, n};
 }
 
@@ -64,23 +60,20 @@ static void cut_at(struct str s, size_t at, struct str *before, struct str *afte
 
 bool str_split(struct str s, char c, struct str *before, struct str *after) {
   size_t at = str_find_char(s, c);
-  if (at == s.n)
-    return false;
+  if (at == s.n) return false;
   cut_at(s, at, before, after);
   return true;
 }
 
 bool str_split_last(struct str s, char c, struct str *before, struct str *after) {
   const char *found = s.n > 0 ? memrchr(s.p, c, s.n) : NULL;
-  if (!found)
-    return false;
+  if (!found) return false;
   cut_at(s, (size_t)(found - s.p), before, after);
   return true;
 }
 
 bool str_next(struct str *rest, char sep, struct str *piece) {
-  if (rest->n == 0)
-    return false;
+  if (rest->n == 0) return false;
   struct str all = *rest;
   cut_at(all, str_find_char(all, sep), piece, rest);
   return true;
@@ -91,11 +84,9 @@ static unsigned char lower(char c) {
 }
 
 bool str_eq_nocase(struct str a, struct str b) {
-  if (a.n != b.n)
-    return false;
+  if (a.n != b.n) return false;
   for (size_t i = 0; i < a.n; i++)
-    if (lower(a.p[i]) != lower(b.p[i]))
-      return false;
+    if (lower(a.p[i]) != lower(b.p[i])) return false;
   return true;
 }
 
@@ -107,26 +98,21 @@ struct str str_num(struct num_text *room, int64_t v) {
     *--p = (char)('0' + left % 10);
     left /= 10;
   } while (left > 0);
-  if (v < 0)
-    *--p = '-';
+  if (v < 0) *--p = '-';
   return (struct str){p, (size_t)(end - p)};
 }
 
 bool str_to_num(struct str s, int64_t *out) {
   bool minus = s.n > 0 && s.p[0] == '-';
-  if (s.n == (minus ? 1 : 0))
-    return false;
+  if (s.n == (minus ? 1 : 0)) return false;
   int64_t v = 0;
   for (size_t i = minus ? 1 : 0; i < s.n; i++) {
     int digit = s.p[i] - '0';
-    if (digit < 0 || digit > 9)
-      return false;
+    if (digit < 0 || digit > 9) return false;
     /* Counted downwards, since INT64_MIN has no positive twin. */
-    if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v))
-      return false;
+    if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v)) return false;
   }
-  if (!minus && v == INT64_MIN)
-    return false;
+  if (!minus && v == INT64_MIN) return false;
   *out = minus ? v : -v;
   return true;
 }

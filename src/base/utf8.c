@@ -19,8 +19,7 @@ static inline struct look look(const unsigned char *p, size_t n) {
   unsigned char first = p[0];
   unsigned char low = 0x80, high = 0xBF;
   size_t need = 0;
-  if (first < 0x80)
-    return (struct look){1, 1};
+  if (first < 0x80) return (struct look){1, 1};
   if (between(first, 0xC2, 0xDF))
     need = 2;
   else if (between(first, 0xE0, 0xEF))
@@ -55,12 +54,10 @@ static uint32_t code_point(const unsigned char *p, size_t n) {
 }
 
 size_t utf8_next(struct str s, uint32_t *cp) {
-  if (s.n == 0)
-    return 0;
+  if (s.n == 0) return 0;
   const unsigned char *p = (const unsigned char *)s.p;
   struct look l = look(p, s.n);
-  if (l.fit != l.need)
-    return 0;
+  if (l.fit != l.need) return 0;
   *cp = code_point(p, l.need);
   return l.need;
 }
@@ -81,8 +78,7 @@ static size_t ascii_run(const char *p, size_t n) {
   for (; n - i >= 8; i += 8) {
     uint64_t word;
     memcpy(&word, p + i, 8);
-    if (word & UINT64_C(0x8080808080808080))
-      break;
+    if (word & UINT64_C(0x8080808080808080)) break;
   }
   while (i < n && (unsigned char)p[i] < 0x80)
     i++;
@@ -95,12 +91,10 @@ size_t utf8_bad(struct str s) {
     i += ascii_run(s.p + i, s.n - i);
     while (i < s.n && (unsigned char)s.p[i] >= 0x80) {
       struct look l = look((const unsigned char *)s.p + i, s.n - i);
-      if (l.fit != l.need)
-        return i;
+      if (l.fit != l.need) return i;
       i += l.need;
     }
-    if (i == s.n)
-      return i;
+    if (i == s.n) return i;
   }
 }
 
@@ -132,17 +126,14 @@ static size_t repair_part(struct buf *out, const unsigned char *p, size_t n, boo
     utf8_put(out, 0x10000 + (top << 10) + bottom);
     return 6;
   }
-  if (!last && high && n < 6 && (n < 3 || is_low(p + 3, n - 3)))
-    return 0;
-  if (!last && n == 2 && is_low(p, n))
-    return 0;
+  if (!last && high && n < 6 && (n < 3 || is_low(p + 3, n - 3))) return 0;
+  if (!last && n == 2 && is_low(p, n)) return 0;
   if (high || (n >= 2 && is_low(p, n))) {
     buf_put(out, REPLACEMENT);
     return n < 3 ? n : 3;
   }
   struct look l = look(p, n);
-  if (!last && l.fit == n && l.fit < l.need)
-    return 0;
+  if (!last && l.fit == n && l.fit < l.need) return 0;
   buf_put(out, REPLACEMENT);
   return l.fit;
 }
@@ -159,11 +150,9 @@ static size_t repair(struct buf *out, struct str s, bool last) {
     size_t good = utf8_bad(rest);
     buf_put(out, str_part(rest, 0, good));
     i += good;
-    if (i == s.n)
-      break;
+    if (i == s.n) break;
     size_t used = repair_part(out, (const unsigned char *)s.p + i, s.n - i, last);
-    if (used == 0)
-      break;
+    if (used == 0) break;
     i += used;
   }
   return i;
@@ -185,8 +174,7 @@ void utf8_join(struct utf8_join *j, struct buf *out, struct str piece) {
     j->held[j->held_n++] = piece.p[i++];
     use_held(j, out, false);
   }
-  if (i == piece.n)
-    return;
+  if (i == piece.n) return;
   struct str rest = str_part(piece, i, piece.n);
   size_t used = repair(out, rest, false);
   j->held_n = (unsigned char)(rest.n - used);

@@ -11,8 +11,7 @@
 
 static size_t step(struct str s, size_t at, uint32_t *cp) {
   size_t n = utf8_next(str_part(s, at, 4), cp);
-  if (n > 0)
-    return n;
+  if (n > 0) return n;
   *cp = 0xFFFD;
   return 1;
 }
@@ -21,8 +20,7 @@ static size_t step(struct str s, size_t at, uint32_t *cp) {
 static size_t step_back(struct str s, size_t at) {
   uint32_t cp;
   for (size_t n = 4; n > 1; n--)
-    if (at >= n && utf8_next(str_part(s, at - n, n), &cp) == n)
-      return at - n;
+    if (at >= n && utf8_next(str_part(s, at - n, n), &cp) == n) return at - n;
   return at - 1;
 }
 
@@ -34,8 +32,7 @@ size_t utf8_count(struct str s) {
 }
 
 struct str utf8_head(struct str s, size_t max) {
-  if (s.n <= max)
-    return s;
+  if (s.n <= max) return s;
   size_t at = 0, border = 0, count = 0;
   utf8proc_int32_t state = 0;
   uint32_t before = 0, cp = 0;
@@ -44,8 +41,7 @@ struct str utf8_head(struct str s, size_t max) {
     if (at > 0 &&
         utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)cp, &state))
       border = at;
-    if (count == max)
-      return str_part(s, 0, border > 0 ? border : at);
+    if (count == max) return str_part(s, 0, border > 0 ? border : at);
     count++;
     before = cp;
     at += n;
@@ -59,23 +55,19 @@ static size_t sure_border(struct str s, size_t at) {
   for (size_t i = 0; at > 0 && i < CONTEXT_MAX; i++, at = step_back(s, at)) {
     unsigned char here = at < s.n ? (unsigned char)s.p[at] : 'a';
     unsigned char left = (unsigned char)s.p[at - 1];
-    if (here < 0x80 && left < 0x80 && !(left == '\r' && here == '\n'))
-      return at;
+    if (here < 0x80 && left < 0x80 && !(left == '\r' && here == '\n')) return at;
   }
   return at;
 }
 
 struct str utf8_tail(struct str s, size_t max) {
-  if (s.n <= max)
-    return s;
+  if (s.n <= max) return s;
   size_t from = s.n;
   for (size_t i = 0; i < max && from > 0; i++)
     from = step_back(s, from);
-  if (from == 0 || from == s.n)
-    return str_part(s, from, s.n);
+  if (from == 0 || from == s.n) return str_part(s, from, s.n);
   size_t at = sure_border(s, from);
-  if (at == from)
-    return str_part(s, from, s.n);
+  if (at == from) return str_part(s, from, s.n);
   utf8proc_int32_t state = 0;
   uint32_t before = 0, cp = 0;
   at += step(s, at, &before);
@@ -83,8 +75,7 @@ struct str utf8_tail(struct str s, size_t max) {
     size_t n = step(s, at, &cp);
     bool border =
         utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)cp, &state);
-    if (border && at >= from)
-      return str_part(s, at, s.n);
+    if (border && at >= from) return str_part(s, at, s.n);
     before = cp;
     at += n;
   }
@@ -99,8 +90,7 @@ size_t utf8_width(struct str s) {
     int columns = utf8proc_charwidth((utf8proc_int32_t)cp);
     /* Vowels and finals of conjoining Hangul stand inside their syllable. */
     bool joins = cp >= 0x1160 && cp <= 0x11FF;
-    if (columns > 0 && !joins)
-      width += (size_t)columns;
+    if (columns > 0 && !joins) width += (size_t)columns;
   }
   return width;
 }

@@ -17,19 +17,28 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum json_kind { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_kind {
+  JSON_NULL,
+  JSON_FALSE,
+  JSON_TRUE,
+  JSON_NUMBER,
+  JSON_STRING,
+  JSON_ARRAY,
+  JSON_OBJECT
+};
 
 #define JSON_DEPTH_MAX 512
 
 struct json {
   enum json_kind kind;
-  struct str source; /* the value's bytes in the text */
-  struct str text;   /* string: decoded (lone surrogates as WTF-8); number: as written */
-  struct str key;    /* member of an object: decoded key */
+  bool surrogate;            /* a lone surrogate stands in it or below it (keys too) */
+  struct str source;         /* the value's bytes in the text */
+  struct str text;           /* string: decoded (lone surrogates as WTF-8); number: as written */
+  struct str key;            /* member of an object: decoded key */
+  struct str key_source;     /* and as written, with its quotes */
   struct json *first, *next; /* children in order; next sibling */
   size_t count;
   const struct json *twin; /* object: the first member whose key stood before; else NULL */
-  bool surrogate;    /* a lone surrogate stands in it or below it (keys too) */
 };
 
 enum json_mode {
@@ -40,7 +49,7 @@ enum json_mode {
 
 /* Parses the whole of `text` (UTF-8; invalid bytes are an error; a BOM is one
  * too, except with JSON_COMMENTS). Errors: REIN_INPUT with at, line, column;
- * REIN_LIMIT too deep; REIN_MEMORY. */
+ * REIN_LIMIT too deep, or the arena's ceiling; REIN_MEMORY. */
 enum rein_code json_parse(struct arena *arena, struct str text, unsigned mode, struct json **doc,
                           struct err *err) REIN_CHECKED;
 
@@ -49,7 +58,7 @@ const struct json *json_get(const struct json *object, const char *key);
 const struct json *json_at(const struct json *array, size_t i);
 /* By JSON pointer (RFC 6901); NULL when nothing is there. */
 const struct json *json_point(const struct json *node, struct str pointer);
-struct str json_text(const struct json *node);           /* a string's; else empty */
+struct str json_text(const struct json *node); /* a string's; else empty */
 bool json_is(const struct json *node, enum json_kind kind);
 bool json_true(const struct json *node);
 /* An integer written in any way (1, 1.0, 1e2) inside int64; else false. */
@@ -59,8 +68,9 @@ bool json_double(const struct json *node, double *out);
 /* The first key that stands twice anywhere in the tree; NULL none. */
 const struct json *json_find_twin(const struct json *node);
 
-/* Appends one spelling for all texts that mean the same: keys sorted, numbers
- * normal, blanks around strings dropped where `trim`. */
+/* Appends one spelling for all texts that mean the same: keys sorted (twins in
+ * their order), numbers normal (exact; exponents beyond 18 digits as written),
+ * blanks around string values dropped where `trim`. */
 void json_canon(struct buf *out, const struct json *node, bool trim);
 /* Appends the text with escapes of unpaired surrogates turned into \ufffd,
  * and invalid UTF-8 repaired; all else byte for byte. Works on any bytes. */

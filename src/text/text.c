@@ -27,8 +27,7 @@ static const struct {
 #define ERR_VALUES_MAX 10 /* {0} to {9} */
 
 const char *text_raw(enum text_id id, enum rein_lang lang) {
-  if (id >= T_COUNT)
-    return "";
+  if (id >= T_COUNT) return "";
   return lang == REIN_KOREAN ? texts[id].korean : texts[id].english;
 }
 
@@ -62,8 +61,7 @@ static size_t fair_share(const struct str *args, size_t n) {
       taken += args[i].n <= share ? args[i].n : 0;
       longer += args[i].n > share;
     }
-    if (longer == 0)
-      break;
+    if (longer == 0) break;
     share = (room - taken) / longer;
   }
   return share;
@@ -76,20 +74,16 @@ static size_t keep_value(char *to, struct str s, size_t max) {
   size_t n = cut ? max - (sizeof mark - 1) : s.n;
   for (size_t back = 0; cut && back < 3 && n > 0 && ((unsigned char)s.p[n] & 0xC0) == 0x80; back++)
     n--;
-  if (n > 0)
-    memcpy(to, s.p, n);
-  if (!cut)
-    return n;
+  if (n > 0) memcpy(to, s.p, n);
+  if (!cut) return n;
   memcpy(to + n, mark, sizeof mark - 1);
   return n + sizeof mark - 1;
 }
 
 enum rein_code err_fill(struct err *err, enum rein_code code, enum text_id id,
                         const struct str *args, size_t n) {
-  if (!err)
-    return code;
-  if (n > ERR_VALUES_MAX)
-    n = ERR_VALUES_MAX;
+  if (!err) return code;
+  if (n > ERR_VALUES_MAX) n = ERR_VALUES_MAX;
   /* Built aside, since a value may be a part of the error being replaced. */
   struct err made = {.code = code, .text = (uint16_t)id, .args_n = (uint16_t)n};
   size_t share = fair_share(args, n), at = 0;

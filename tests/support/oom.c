@@ -20,24 +20,20 @@ static atomic_long live;
 static bool refuse(void) {
   size_t n = atomic_fetch_add(&count, 1) + 1;
   size_t at = atomic_load(&fail_at);
-  if (at == 0 || n < at || (n > at && !atomic_load(&on)))
-    return false;
+  if (at == 0 || n < at || (n > at && !atomic_load(&on))) return false;
   atomic_fetch_add(&failed, 1);
   return true;
 }
 
 void *__wrap_mem_resize(void *p, size_t n) {
-  if (refuse())
-    return NULL;
+  if (refuse()) return NULL;
   void *made = __real_mem_resize(p, n);
-  if (made && !p)
-    atomic_fetch_add(&live, 1);
+  if (made && !p) atomic_fetch_add(&live, 1);
   return made;
 }
 
 void __wrap_mem_free(void *p) {
-  if (p)
-    atomic_fetch_sub(&live, 1);
+  if (p) atomic_fetch_sub(&live, 1);
   __real_mem_free(p);
 }
 
@@ -74,8 +70,7 @@ long oom_live(void) {
 }
 
 static bool leaves_none(long before, const char *when, size_t n) {
-  if (!oom_sees_frees() || oom_live() == before)
-    return true;
+  if (!oom_sees_frees() || oom_live() == before) return true;
   fprintf(stderr, "oom: %ld pieces left over after %s %zu\n", oom_live() - before, when, n);
   return false;
 }
@@ -88,11 +83,9 @@ static bool each(bool (*scenario)(void *ctx), void *ctx, enum oom_how how, size_
     bool well = scenario(ctx);
     bool met = oom_failed() > 0;
     oom_stop();
-    if (!leaves_none(before, how == OOM_ON ? "failing from" : "failing", n))
-      return false;
+    if (!leaves_none(before, how == OOM_ON ? "failing from" : "failing", n)) return false;
     if (!met) {
-      if (!well)
-        fprintf(stderr, "oom: the scenario fails although no allocation did\n");
+      if (!well) fprintf(stderr, "oom: the scenario fails although no allocation did\n");
       return well;
     }
     ++*tried;

@@ -1,0 +1,132 @@
+/* Numbers from their text, exactly: no double stands between the text and an
+ * integer, or between two spellings of one number.
+ */
+#include "json/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Digits that can matter to the nearest double: the longest exact halfway
+ * point has 767; behind those it only matters that something follows. */
+#define DOUBLE_DIGITS_MAX 800
+#define EXPONENT_DIGITS_MAX 18                     /* always inside int64, sums of a few too */
+#define EXPONENT_HUGE INT64_C(1000000000000000000) /* no text is long enough to outweigh it */
+
+static int64_t exponent_of(struct str text, bool *huge) {
+  bool minus = text.n > 0 && text.p[0] == '-';
+  if (text.n > 0 && (minus || text.p[0] == '+')) text = str_part(text, 1, text.n);
+  while (text.n > 1 && text.p[0] == '0')
+    text = str_part(text, 1, text.n);
+  *huge = text.n > EXPONENT_DIGITS_MAX;
+  int64_t v = 0;
+  if (*huge || !str_to_num(text, &v)) return 0;
+  return minus ? -v : v;
+}
+
+static void drop_zeros_front(struct str *s) {
+  while (s->n > 0 && s->p[0] == '0')
+    *s = str_part(*s, 1, s->n);
+}
+
+static size_t drop_zeros_back(struct str *s) {
+  size_t n = s->n;
+  while (s->n > 0 && s->p[s->n - 1] == '0')
+    s->n--;
+  return n - s->n;
+}
+
+struct json_decimal json_decimal(struct str number) {
+  struct json_decimal d = {.minus = number.n > 0 && number.p[0] == '-'};
+  size_t e = 0;
+  while (e < number.n && number.p[e] != 'e' && number.p[e] != 'E')
+    e++;
+  d.exponent = exponent_of(str_part(number, e + 1, number.n), &d.huge);
+  struct str digits = str_part(number, d.minus ? 1 : 0, e - (d.minus ? 1 : 0));
+  if (!str_split(digits, '.', &d.before, &d.after)) d.before = digits;
+  drop_zeros_front(&d.before);
+  drop_zeros_back(&d.after);
+  d.exponent -= (int64_t)d.after.n;
+  if (d.before.n == 0) drop_zeros_front(&d.after);
+  if (d.after.n == 0) d.exponent += (int64_t)drop_zeros_back(&d.before);
+  return d;
+}
+
+size_t json_digits(const struct json_decimal *d) {
+  return d->before.n + d->after.n;
+}
+
+char json_digit(const struct json_decimal *d, size_t i) {
+  return i < d->before.n ? d->before.p[i] : d->after.p[i - d->before.n];
+}
+
+bool json_int(const struct json *node, int64_t *out) {
+  if (!json_is(node, JSON_NUMBER)) return false;
+  struct json_decimal d = json_decimal(node->text);
+  size_t n = json_digits(&d);
+  if (n == 0) {
+    *out = 0;
+    return true;
+  }
+  /* An int64 has at most 19 digits, and the last one here is not a zero. */
+  if (d.huge || d.exponent < 0 || d.exponent > 18 || n > 19) return false;
+  int64_t v = 0;
+  for (size_t i = 0; i < n + (size_t)d.exponent; i++) {
+    int digit = i < n ? json_digit(&d, i) - '0' : 0;
+    if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v)) return false;
+  }
+  if (!d.minus && v == INT64_MIN) return false;
+  *out = d.minus ? v : -v;
+  return true;
+}
+
+/* The number goes to strtod as digits and an exponent, without a point: which
+ * character strtod takes for one depends on the process's locale. */
+bool json_double(const struct json *node, double *out) {
+  if (!json_is(node, JSON_NUMBER)) return false;
+  struct json_decimal d = json_decimal(node->text);
+  size_t n = json_digits(&d);
+  if (n == 0) {
+    *out = d.minus ? -0.0 : 0.0;
+    return true;
+  }
+  int64_t exponent = d.exponent;
+  if (d.huge) {
+    bool tiny = str_has(node->text, STR("e-")) || str_has(node->text, STR("E-"));
+    exponent = tiny ? -EXPONENT_HUGE : EXPONENT_HUGE;
+  }
+  char room[DOUBLE_DIGITS_MAX + 48];
+  struct buf text = {.p = room, .cap = sizeof room, .max = sizeof room - 1};
+  if (d.minus) buf_c(&text, '-');
+  for (size_t i = 0; i < n && i < DOUBLE_DIGITS_MAX; i++)
+    buf_c(&text, json_digit(&d, i));
+  if (n > DOUBLE_DIGITS_MAX) {
+    buf_c(&text, '1');
+    exponent += (int64_t)(n - DOUBLE_DIGITS_MAX) - 1;
+  }
+  buf_c(&text, 'e');
+  buf_num(&text, exponent);
+  double v = strtod(room, NULL);
+  if (!isfinite(v)) return false;
+  *out = v;
+  return true;
+}
+
+/* -0 is 0; else the digits without zeros at either end, and an exponent unless
+ * it is 0. */
+void json_canon_number(struct buf *out, struct str number) {
+  struct json_decimal d = json_decimal(number);
+  if (json_digits(&d) == 0) {
+    buf_c(out, '0');
+    return;
+  }
+  if (d.huge) {
+    buf_put(out, number);
+    return;
+  }
+  if (d.minus) buf_c(out, '-');
+  buf_put(out, d.before);
+  buf_put(out, d.after);
+  if (d.exponent == 0) return;
+  buf_c(out, 'e');
+  buf_num(out, d.exponent);
+}
