@@ -133,7 +133,9 @@ struct rein_tool {
   const char *volatile_text; /* regex of result text that progress ignores; NULL none */
   rein_tool_fn run;
   void *ctx;        /* yours, through rein_call_ctx */
-  int64_t limit_ms; /* time limit of one call; 0: 120 000 */
+  int64_t limit_ms; /* time limit of one call; 0: 120 000; REIN_OFF. One that is late is
+                     * told to stop and answered for; what it says later is dropped. It may
+                     * then still be running when rein_run has returned. */
 };
 
 /* Inside a tool's function. Text returned is borrowed until it returns. */
@@ -154,8 +156,8 @@ REIN_API int rein_call_error(struct rein_call *call, const char *text, size_t le
 
 /* ---- Limits and options ------------------------------------------------ */
 
-#define REIN_OFF (-1) /* switches a limit off; 0 of a limit takes its default */
-#define REIN_ZERO (-2) /* the number zero, where zero means something: max_turns */
+#define REIN_OFF (-1)  /* switches a limit off; 0 of a limit takes its default */
+#define REIN_ZERO (-2) /* the number zero: max_turns REIN_ZERO is one request, no tool */
 
 enum rein_no_progress {
   REIN_PROGRESS_DEFAULT = 0, /* calls and results repeat: note, block, stop */
@@ -181,20 +183,25 @@ struct rein_question {
   const char *rule; /* what asks: a rule of the policy, or the row's verdict */
 };
 
-/* Decides about one call. Called on the thread of rein_run, which waits; fill
+/* Decides about one call: REIN_ALLOW, or REIN_DENY; anything else is a denial.
+ * Called on a thread of its own while rein_run waits, so that the time limit and
+ * `cancel` hold meanwhile; when one of them ends the run first, it may still be
+ * running after rein_run has returned, and what it says is dropped. Fill
  * `reason` (at most `cap` bytes, terminated) and it reaches the model. */
 typedef enum rein_verdict (*rein_approve_fn)(void *ctx, const struct rein_question *question,
                                              char *reason, size_t cap);
 
-/* Hears each record of the run's journal as one line of JSON, and each piece
- * of streamed text. Must not call back into rein. */
+/* Hears, as one line of JSON each: the records of the run's journal, the pieces
+ * of streamed text ({"stream":"piece","text":…}, "withdrawn", "retry"), and last
+ * the object of rein_report_json. On the thread of rein_run; must not call back
+ * into rein. The line is terminated, its end of line is yours. */
 typedef void (*rein_hear_fn)(void *ctx, const char *json_line, size_t len);
 
 struct rein_options {
   size_t size;
   const char *model;    /* PROVIDER/MODEL, "demo" or "script:FILE"; needed */
-  const char *base_url; /* NULL: the provider's own */
-  const char *api_key;  /* wiped from rein's memory after the run */
+  const char *base_url; /* NULL: the provider's own; as its official SDK takes it */
+  const char *api_key;  /* never in a record or a sentence; wiped after the run */
   const char *system;   /* system prompt; NULL none */
   const char *root;     /* folder that built-in file tools see; NULL: none of them */
   const struct rein_tool *tools;
@@ -212,12 +219,17 @@ struct rein_options {
   rein_hear_fn hear;
   void *hear_ctx;
   const volatile int *cancel; /* when it becomes non-zero the run ends as cancelled */
+  const char *github_url;     /* of github_repo_info; NULL: the public one */
+  const char *github_token;   /* NULL: none */
+  const char *proxy;          /* for all requests, as http://HOST:PORT; NULL none */
+  const char *no_proxy;       /* hosts that go direct, comma separated */
+  const char *ca_file;        /* certificates to trust; NULL: the system's */
 };
 
 /* An error that ended nothing but the call: a sentence for the person. */
 struct rein_error {
   enum rein_code code;
-  char message[1024];
+  char message[2048];
 };
 
 struct rein_usage {
@@ -244,33 +256,47 @@ REIN_API void rein_report_free(struct rein_report *report); /* NULL is fine */
 
 /* ---- The machine, for those who bring their own loop ------------------- */
 
+/* Take every want until NOTHING, do it, feed what came of it, and again:
+ *
+ *   rein_machine_new(&o, "Hello", now(), &m, &error);
+ *   for (struct rein_want w;;) {
+ *     while (rein_machine_next(m, &w)) ...start w; DONE is the last...
+ *     ...wait until something happened or rein_machine_deadline(m); feed it...
+ *   }
+ *
+ * An answer to something that is not wanted any more changes nothing. What the
+ * machine cannot do by itself is refused in the options: builtin, root, approve,
+ * hear, cancel, demo and script:FILE. A tool's `run` is yours to call, or NULL.
+ */
 struct rein_machine;
 
 enum rein_want_kind {
   REIN_WANT_NOTHING = 0, /* feed it something first, or wait until the deadline */
   REIN_WANT_SEND,        /* POST body to url with headers, feed the answer's bytes */
-  REIN_WANT_ABORT,       /* drop the request `id`, or the call `id`: its answer is not wanted */
-  REIN_WANT_ASK,         /* decide about a call: rein_machine_verdict */
-  REIN_WANT_RUN,         /* run a call: rein_machine_started, then rein_machine_result */
+  REIN_WANT_ABORT_SEND,  /* drop the request `id`: its answer is not wanted any more */
+  REIN_WANT_ASK,         /* decide about the call `id`: rein_machine_verdict */
+  REIN_WANT_RUN,         /* run the call `id`: rein_machine_started, then rein_machine_result */
+  REIN_WANT_ABORT_RUN,   /* the answer of the call `id` is not wanted any more */
   REIN_WANT_DONE         /* the run ended: outcome */
 };
 
-/* Borrowed until the machine is fed next. */
+/* Borrowed until the machine is fed or asked next. */
 struct rein_want {
   enum rein_want_kind kind;
   uint32_t id; /* of the request or the call */
   const char *url;
-  const char *const *headers; /* "name: value" lines, NULL at the end */
+  const char *const *headers; /* "name: value" lines, NULL at the end; one holds the key */
   const char *body;
   size_t body_len;
-  const struct rein_tool *tool; /* ASK, RUN */
-  const char *args;
+  const struct rein_tool *tool; /* ASK, RUN: the row you gave */
+  const char *args;             /* ASK, RUN: the exact bytes that are to run */
   size_t args_len;
   const char *rule; /* ASK: what asks */
   enum rein_outcome outcome;
 };
 
-/* Times are milliseconds of one monotonic clock of yours. */
+/* Times are milliseconds of one monotonic clock of yours. Feeding fails with
+ * REIN_MEMORY alone; the run then ends, or the same may be fed again. */
 REIN_API enum rein_code rein_machine_new(const struct rein_options *options, const char *task,
                                          int64_t now_ms, struct rein_machine **machine,
                                          struct rein_error *error) REIN_CHECKED;
@@ -278,7 +304,8 @@ REIN_API void rein_machine_free(struct rein_machine *machine);
 /* The next thing it wants; REIN_WANT_NOTHING when it only waits. */
 REIN_API enum rein_want_kind rein_machine_next(struct rein_machine *machine,
                                                struct rein_want *want);
-/* When rein_machine_tick is due; INT64_MAX: never. */
+/* When rein_machine_tick is due (a retry, the time limit, the idle limit of a
+ * request); INT64_MAX: never. */
 REIN_API int64_t rein_machine_deadline(const struct rein_machine *machine);
 REIN_API enum rein_code rein_machine_tick(struct rein_machine *machine, int64_t now_ms);
 /* The HTTP answer of request `id`: status, then any headers, then body pieces,
@@ -290,6 +317,10 @@ REIN_API enum rein_code rein_machine_bytes(struct rein_machine *machine, uint32_
                                            const char *bytes, size_t len);
 REIN_API enum rein_code rein_machine_end(struct rein_machine *machine, uint32_t id, bool ok,
                                          const char *why, int64_t now_ms);
+/* The next piece of streamed text, or of thinking; false: none now. Borrowed
+ * until bytes are fed next. */
+REIN_API bool rein_machine_piece(struct rein_machine *machine, const char **text, size_t *len,
+                                 bool *thinking);
 REIN_API enum rein_code rein_machine_verdict(struct rein_machine *machine, uint32_t id,
                                              enum rein_verdict verdict, const char *reason,
                                              int64_t now_ms);
@@ -299,7 +330,17 @@ REIN_API enum rein_code rein_machine_result(struct rein_machine *machine, uint32
                                             const char *text, size_t len, bool is_error,
                                             int64_t now_ms);
 REIN_API enum rein_code rein_machine_cancel(struct rein_machine *machine, int64_t now_ms);
-REIN_API const char *rein_machine_text(const struct rein_machine *machine); /* the answer so far */
+/* Record i of the journal, the first is 0: one line of JSON; NULL: not there
+ * yet. Keep them before you do what the machine wants, and a run is never lost. */
+REIN_API const char *rein_machine_record(const struct rein_machine *machine, size_t i,
+                                         size_t *len);
+/* The text of the last whole reply; one sentence on why it ended. Borrowed until
+ * the machine is fed next. */
+REIN_API const char *rein_machine_text(struct rein_machine *machine);
+REIN_API const char *rein_machine_reason(struct rein_machine *machine);
+REIN_API int64_t rein_machine_turns(const struct rein_machine *machine);
+REIN_API int64_t rein_machine_requests(const struct rein_machine *machine);
+REIN_API struct rein_usage rein_machine_usage(const struct rein_machine *machine);
 
 #ifdef __cplusplus
 }
