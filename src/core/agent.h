@@ -6,8 +6,9 @@
  *   while (agent_next(agent, &action)) ...do it, feed what came of it...
  *
  * It does no I/O, reads no clock, draws no random number, calls nobody back.
- * agent_feed never fails but for memory; after that the machine stays legal and
- * the same event may be fed again.
+ * agent_feed fails for blank words (REIN_INPUT: nothing changed) and for memory:
+ * then the run has ended as internal_error, its transcript whole, and new words
+ * may be fed. An event that answers nothing (late, doubled) changes nothing.
  *
  * No call is made whose answer could be lost: RESERVE comes before SEND, and a
  * RUN is journalled as STARTED by whoever does it, before it does it.
@@ -35,6 +36,7 @@ struct agent_config {
   int retries;                   /* 0: 2; REIN_OFF: none */
   uint64_t jitter_seed;          /* retry waits are spread by it; recorded, so replay agrees */
   enum rein_lang lang, model_lang;
+  struct str root, address;      /* recorded, not used: the folder, the provider's URL */
 };
 
 #define OUTPUT_LIMIT_DEFAULT 16384
@@ -72,6 +74,7 @@ struct agent_stats {
 };
 struct agent_stats agent_stats(const struct agent *agent);
 const struct rein_limits *agent_limits(const struct agent *agent);
+const struct agent_config *agent_config(const struct agent *agent); /* defaults filled in */
 
 /* A call of the newest turn by its id; NULL none. */
 struct call_view {
@@ -82,6 +85,8 @@ struct call_view {
   bool refused;      /* by rule, person or nobody */
 };
 bool agent_call(const struct agent *agent, uint32_t id, struct call_view *view);
+/* The same by place in the newest turn, 0 first. */
+bool agent_nth_call(const struct agent *agent, size_t i, struct call_view *view);
 /* Calls that were refused in the whole run, for the report. */
 size_t agent_refusals(const struct agent *agent);
 void agent_refusal(const struct agent *agent, size_t i, struct str *tool, struct str *args,

@@ -2,7 +2,7 @@
  * (shared fact sheet "retries": classes and waits of the official SDKs). */
 #pragma once
 
-#include "base/str.h"
+#include "base/buf.h"
 #include "core/usage.h"
 
 #define FAULTS(X)                                                                                  \
@@ -38,3 +38,15 @@ struct fault {
   struct usage usage;     /* what it reported before it broke */
   bool billed;            /* no: an error status, or never sent */
 };
+
+#define RETRIES_DEFAULT 2                /* three attempts in all, as the official SDKs do */
+#define RETRY_WAIT_MAX_MS (10 * 60000)   /* a server that asks for more is not waited for */
+
+const char *fault_word(enum fault_kind kind);
+/* True when another attempt may bring another answer, the number of retries aside. */
+bool fault_is_worth_retrying(const struct fault *fault);
+/* How long to wait before it: what the server asks for, else 0.5 s doubled per
+ * retry up to 8 s, less up to a quarter of it, chosen by `seed`. */
+int64_t fault_wait_ms(const struct fault *fault, int retries_done, uint64_t seed);
+/* The fault in words, with status, the provider's own words and the request id (end.c). */
+void fault_put(struct buf *out, enum rein_lang lang, const struct fault *fault);

@@ -7,8 +7,10 @@
 #include "core/agent.h"
 #include "json/write.h"
 
+const char *event_word(enum event_kind kind);
 /* Appends the record, without a line end. */
 void record_put(struct buf *out, const struct event *event);
+/* `config` with its defaults filled in: agent_config() of the agent made from it. */
 void record_put_start(struct buf *out, const struct agent_config *config);
 /* A record back to an event, in the arena; `line` must live as long. */
 enum rein_code record_read(struct arena *arena, struct str line, struct event *event,

@@ -14,6 +14,7 @@ struct tool {
   const struct json *schema_doc;
   unsigned touches; /* never UNDECLARED here */
   enum rein_verdict verdict;
+  bool offered; /* in the list that is sent; a tool denied by name is not */
 };
 
 /* True when calls of it may run beside others: it only reads, and only here. */

@@ -1,0 +1,394 @@
+/* The loop. An event comes in, the state says whether it counts, and one function
+ * decides what is wanted next; agent_next gives it out.
+ *
+ * Read it from on_say down: prepare a request, on_granted, on_reply, begin_calls,
+ * go_on, finish_turn, and prepare again. Each valve has one fixed place: tokens
+ * and time before a request (prepare), turns, tokens and time before a batch of
+ * calls (gate), no progress before a batch and per call, policy per call
+ * (turn.c). How a run ends is in end.c.
+ */
+#include "core/agent.h"
+
+#include "base/utf8.h"
+#include "core/limits.h"
+#include "core/state.h"
+
+#include <assert.h>
+
+/* ---- states ------------------------------------------------------------ */
+
+static bool legal(enum state from, enum state to) {
+#define MOVE_X(a, b, why)                                                                          \
+  if (from == STATE_##a && to == STATE_##b) return true;
+  MOVES(MOVE_X)
+#undef MOVE_X
+  return false;
+}
+
+/* The only place where the state changes. `give` is what is wanted next. */
+void agent_enter(struct agent *a, enum state to, enum action_kind give) {
+  assert(a->state == to || legal(a->state, to));
+  a->state = to;
+  a->give = give;
+}
+
+/* ---- valves ------------------------------------------------------------ */
+
+int64_t agent_time_out_at(const struct agent *a) {
+  if (a->config.limits.time_ms == REIN_OFF || a->started < 0) return INT64_MAX;
+  return a->started + a->config.limits.time_ms;
+}
+
+static bool time_is_up(const struct agent *a) {
+  return a->now >= agent_time_out_at(a);
+}
+
+/* What the next request needs at least, before its results are known. */
+static int64_t next_need(const struct agent *a) {
+  return budget_bound(&a->budget, a->sending.body.n + a->talk.reply_bytes, a->talk.reply_bytes,
+                      a->config.wire->overhead_tokens);
+}
+
+/* Turns, tokens, time: before a batch of calls, and before a paused reply goes
+ * back. *closed when the run ended here. */
+static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
+  *closed = true;
+  int64_t need = next_need(a);
+  if (a->config.limits.max_turns != REIN_OFF && a->turns >= a->config.limits.max_turns)
+    return end_turns(a, err);
+  if (budget_output(&a->budget, need, a->config.output_limit) < 0) return end_tokens(a, need, err);
+  if (time_is_up(a)) return end_time(a, err);
+  *closed = false;
+  return REIN_OK;
+}
+
+/* ---- a request --------------------------------------------------------- */
+
+static enum rein_code build(struct agent *a, int64_t output_limit, struct err *err) {
+  struct request r = {.model = a->config.model,
+                      .system = a->config.system,
+                      .tools = buf_str(&a->tools_json),
+                      .messages = a->talk.bytes,
+                      .roles = a->talk.roles,
+                      .count = a->talk.count,
+                      .output_limit = output_limit};
+  buf_reset(&a->sending.body);
+  a->config.wire->put_request(&a->sending.body, &r);
+  a->sending.output_limit = output_limit;
+  enum rein_code fail = a->sending.body.fail;
+  return fail ? ERR(err, fail, T_CORE_END_MEMORY) : REIN_OK;
+}
+
+/* Makes the request ready and asks for its worst case; or the valve closes. */
+static enum rein_code prepare(struct agent *a, struct err *err) {
+  if (time_is_up(a)) return end_time(a, err);
+  size_t answered = a->budget.known ? a->talk.reply_bytes : 0;
+  enum rein_code code = build(a, a->config.output_limit, err);
+  if (code) return code;
+  int64_t bound =
+      budget_bound(&a->budget, a->sending.body.n, answered, a->config.wire->overhead_tokens);
+  int64_t output = budget_output(&a->budget, bound, a->config.output_limit);
+  if (output < 0) return end_tokens(a, bound, err);
+  a->sending.lowered = output < a->config.output_limit;
+  if (a->sending.lowered) code = build(a, output, err);
+  if (code) return code;
+  a->sending.reserved = bound + output;
+  a->sending.id++;
+  agent_enter(a, STATE_RESERVING, ACTION_RESERVE);
+  return REIN_OK;
+}
+
+static enum rein_code first_attempt(struct agent *a, struct err *err) {
+  a->sending.retries = 0;
+  a->sending.repaired = false;
+  return prepare(a, err);
+}
+
+static enum rein_code say_mended(struct agent *a, struct str words, struct err *err) {
+  struct buf mended;
+  buf_init(&mended, TRANSCRIPT_MAX);
+  utf8_repair(&mended, words);
+  enum rein_code code = mended.fail ? ERR(err, mended.fail, T_CORE_END_MEMORY)
+                                    : transcript_say(&a->talk, buf_str(&mended), err);
+  buf_release(&mended);
+  return code;
+}
+
+static enum rein_code on_say(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state != STATE_READY && a->state != STATE_ENDED) return REIN_OK; /* doubled */
+  if (str_blank(e->text)) return ERR(err, REIN_INPUT, T_CORE_BLANK_WORDS);
+  enum rein_code code = REIN_OK;
+  if (a->talk.open > 0) /* memory ran out once, with calls open */
+    code = turn_close(a, T_CORE_CALL_STOPPED, T_CORE_CALL_STOPPED, STR_NONE, err);
+  if (code == REIN_OK && a->talk.open > 0) code = turn_commit(a, STR_NONE, err);
+  if (code == REIN_OK) code = say_mended(a, e->text, err);
+  if (code) return code;
+  if (a->started < 0) a->started = a->now;
+  progress_words(&a->progress);
+  a->refusals.nobody = a->nudged = false;
+  a->end = (struct agent_end){.outcome = REIN_OUTCOME_NONE};
+  buf_reset(&a->text);
+  return first_attempt(a, err);
+}
+
+static enum rein_code on_granted(struct agent *a, const struct event *e, struct err *err) {
+  (void)err;
+  if (a->state != STATE_RESERVING || e->id != a->sending.id) return REIN_OK;
+  budget_reserve(&a->budget, a->sending.reserved);
+  a->requests++;
+  agent_enter(a, STATE_SENDING, ACTION_SEND);
+  return REIN_OK;
+}
+
+static enum rein_code on_refused(struct agent *a, const struct event *e, struct err *err) {
+  (void)err;
+  if (a->state != STATE_RESERVING || e->id != a->sending.id) return REIN_OK;
+  struct num_text room;
+  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TOKENS_SHARED, str_num(&room, a->sending.reserved));
+  end_now(a, REIN_OUTCOME_TOKENS);
+  return REIN_OK;
+}
+
+/* ---- a reply ----------------------------------------------------------- */
+
+static size_t count_kind(const struct reply *r, enum block_kind kind) {
+  size_t n = 0;
+  for (size_t i = 0; i < r->count; i++) n += r->blocks[i].kind == kind;
+  return n;
+}
+
+static enum rein_code keep_text(struct agent *a, const struct reply *r, struct err *err) {
+  if (count_kind(r, BLOCK_TEXT) == 0) return REIN_OK;
+  buf_reset(&a->text);
+  for (size_t i = 0; i < r->count; i++)
+    if (r->blocks[i].kind == BLOCK_TEXT) buf_put(&a->text, r->blocks[i].text);
+  return a->text.fail ? ERR(err, a->text.fail, T_CORE_END_MEMORY) : REIN_OK;
+}
+
+static enum rein_code on_empty(struct agent *a, struct err *err) {
+  if (a->nudged || !transcript_ends_with_results(&a->talk)) {
+    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_EMPTY);
+    end_now(a, REIN_OUTCOME_EMPTY);
+    return REIN_OK;
+  }
+  struct str nudge = str_of(text_raw(T_CORE_NOTE_NUDGE, a->config.model_lang));
+  enum rein_code code = transcript_say(&a->talk, nudge, err);
+  if (code) return code;
+  a->nudged = true;
+  return first_attempt(a, err);
+}
+
+/* A reply without calls: its stop reason decides. */
+static enum rein_code on_answer(struct agent *a, const struct reply *r, struct err *err) {
+  bool closed;
+  enum rein_code code;
+  switch (r->stop) {
+  case STOP_END:
+  case STOP_TOOLS: /* asked for tools and named none: the text is the answer */
+    end_finished(a);
+    return REIN_OK;
+  case STOP_LENGTH:
+    end_cut(a, r->stop_word);
+    return REIN_OK;
+  case STOP_PAUSE:
+    code = gate(a, &closed, err);
+    if (code || closed) return code;
+    a->turns++;
+    return first_attempt(a, err);
+  case STOP_CONTEXT:
+    (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_CONTEXT, r->stop_word);
+    end_now(a, REIN_OUTCOME_CONTEXT_FULL);
+    return REIN_OK;
+  case STOP_REFUSAL:
+    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_REFUSED);
+    end_now(a, REIN_OUTCOME_REFUSED);
+    return REIN_OK;
+  case STOP_UNKNOWN:
+    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_UNKNOWN_STOP, r->stop_word);
+    end_now(a, REIN_OUTCOME_MODEL_ERROR);
+    return REIN_OK;
+  }
+  return REIN_OK;
+}
+
+static enum rein_code go_on(struct agent *a, struct err *err);
+
+/* A reply with calls: the gates, then the calls in order. */
+static enum rein_code begin_calls(struct agent *a, const struct reply *r, struct err *err) {
+  enum rein_code code = turn_begin(a, r, err);
+  if (code) return code;
+  agent_enter(a, STATE_CALLS, ACTION_NONE);
+  if (r->stop == STOP_UNKNOWN) {
+    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_UNKNOWN_STOP, r->stop_word);
+    return end_with_calls(a, REIN_OUTCOME_MODEL_ERROR, T_CORE_CALL_UNKNOWN_STOP,
+                          T_CORE_CALL_STOPPED, r->stop_word, err);
+  }
+  bool closed;
+  code = gate(a, &closed, err);
+  if (code || closed) return code;
+  size_t culprit;
+  switch (turn_arrive(a, &culprit)) {
+  case PROGRESS_STOP:
+    return end_loop(a, culprit, err);
+  case PROGRESS_NO_MEMORY:
+    return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  case PROGRESS_PASS:
+  case PROGRESS_NOTE:
+  case PROGRESS_STOP_IDLE:
+    break;
+  }
+  a->turns++;
+  return go_on(a, err);
+}
+
+static enum rein_code on_reply(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
+  const struct reply *r = e->reply;
+  a->sending.in_flight = false;
+  budget_book(&a->budget, &r->usage, a->sending.body.n);
+  enum rein_code code = keep_text(a, r, err);
+  if (code) return code;
+  size_t calls = count_kind(r, BLOCK_TOOL_USE), texts = count_kind(r, BLOCK_TEXT);
+  bool ends = r->stop == STOP_END || r->stop == STOP_TOOLS;
+  bool empty = ends ? calls + texts == 0 : r->count == 0 && r->stop == STOP_PAUSE;
+  if (empty) return on_empty(a, err);
+  bool kept = r->stop != STOP_REFUSAL && r->count > 0; /* or each later turn refuses again */
+  if (!kept || calls == 0) {
+    const struct message *ignored;
+    if (kept) code = transcript_reply(&a->talk, r->blocks, r->count, &ignored, err);
+    return code ? code : on_answer(a, r, err);
+  }
+  return begin_calls(a, r, err);
+}
+
+/* ---- calls ------------------------------------------------------------- */
+
+/* Every call is answered: results, what the progress valve says, next request. */
+static enum rein_code finish_turn(struct agent *a, struct err *err) {
+  enum progress_say say;
+  struct num_text room;
+  enum rein_code code = turn_finish(a, &say, err);
+  if (code) return code;
+  if (say != PROGRESS_STOP_IDLE) return first_attempt(a, err);
+  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_NOTHING_RAN, str_num(&room, PROGRESS_IDLE_TURNS));
+  end_now(a, REIN_OUTCOME_NO_PROGRESS);
+  return REIN_OK;
+}
+
+static enum rein_code go_on(struct agent *a, struct err *err) {
+  bool done, asks;
+  enum rein_code code = turn_advance(a, &done, &asks, err);
+  if (code) return code;
+  if (done) return finish_turn(a, err);
+  if (asks && a->state == STATE_CALLS) agent_enter(a, STATE_ASKING, ACTION_ASK);
+  return REIN_OK;
+}
+
+static enum rein_code on_verdict(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state != STATE_ASKING) return REIN_OK;
+  struct call *c = turn_call(a, e->id);
+  if (!c || c->state != CALL_ASKED) return REIN_OK;
+  enum rein_code code = turn_verdict(a, c, e, err);
+  if (code) return code;
+  agent_enter(a, STATE_CALLS, ACTION_NONE);
+  return go_on(a, err);
+}
+
+static enum rein_code on_started(struct agent *a, const struct event *e, struct err *err) {
+  (void)err;
+  struct call *c = a->state == STATE_CALLS ? turn_call(a, e->id) : NULL;
+  if (!c || c->state != CALL_READY) return REIN_OK;
+  c->state = CALL_RUNNING;
+  c->progress.ran = true;
+  return REIN_OK;
+}
+
+static enum rein_code on_result(struct agent *a, const struct event *e, struct err *err) {
+  struct call *c = a->state == STATE_CALLS ? turn_call(a, e->id) : NULL;
+  if (!c || c->state != CALL_RUNNING) return REIN_OK;
+  enum rein_code code = turn_result(a, c, e, err);
+  return code ? code : go_on(a, err);
+}
+
+/* ---- what goes wrong, and what interrupts ------------------------------ */
+
+static enum rein_code on_failed(struct agent *a, const struct event *e, struct err *err) {
+  (void)err;
+  if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
+  const struct fault *f = e->fault;
+  a->sending.in_flight = false;
+  if (f->billed) budget_lose(&a->budget, &f->usage);
+  else budget_free(&a->budget);
+  if (f->kind == FAULT_BOUND && !a->sending.repaired && transcript_has_thinking(&a->talk)) {
+    agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
+    return REIN_OK;
+  }
+  bool again = fault_is_worth_retrying(f) && a->sending.retries < a->config.retries;
+  int64_t wait = fault_wait_ms(f, a->sending.retries, a->config.jitter_seed + a->sending.id);
+  if (!again || wait > RETRY_WAIT_MAX_MS) {
+    end_fault(a, f, again ? wait : 0);
+  } else if (wait >= agent_time_out_at(a) - a->now) {
+    end_time_retry(a, wait);
+  } else {
+    a->sending.retries++;
+    a->sending.resume_at = a->now + wait;
+    agent_enter(a, STATE_PAUSED, ACTION_NONE);
+  }
+  return REIN_OK;
+}
+
+static enum rein_code on_rewrite(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state != STATE_REWRITING || e->rewrite != REWRITE_DROP_THINKING) return REIN_OK;
+  enum rein_code code = transcript_drop_thinking(&a->talk, err);
+  if (code) return code;
+  budget_forget(&a->budget);
+  a->sending.repaired = true;
+  return prepare(a, err);
+}
+
+bool agent_lives(const struct agent *a) {
+  return a->state != STATE_READY && a->state != STATE_ENDED;
+}
+
+static enum rein_code on_tick(struct agent *a, const struct event *e, struct err *err) {
+  (void)e;
+  if (agent_lives(a) && time_is_up(a)) return end_time(a, err);
+  if (a->state == STATE_PAUSED && a->now >= a->sending.resume_at) return prepare(a, err);
+  return REIN_OK;
+}
+
+static enum rein_code on_cancel(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state == STATE_ENDED) return REIN_OK;
+  a->end.signal = e->signal;
+  (void)ERR(&a->end.why, REIN_CANCELLED, T_CORE_END_CANCELLED, e->text);
+  return end_with_calls(a, REIN_OUTCOME_CANCELLED, T_CORE_CALL_INTERRUPTED,
+                        T_CORE_CALL_INTERRUPTED_RAN, STR_NONE, err);
+}
+
+static enum rein_code on_limits(struct agent *a, const struct event *e, struct err *err) {
+  (void)err;
+  a->config.limits = e->limits;
+  a->budget.limit = e->limits.token_budget;
+  a->progress.preset = e->limits.no_progress;
+  return REIN_OK;
+}
+
+/* ---- the way in (the way out is next.c) -------------------------------- */
+
+enum rein_code agent_feed(struct agent *a, const struct event *e, struct err *err) {
+  static enum rein_code (*const on[])(struct agent *, const struct event *, struct err *) = {
+      [EVENT_SAY] = on_say,         [EVENT_GRANTED] = on_granted, [EVENT_REFUSED] = on_refused,
+      [EVENT_REPLY] = on_reply,     [EVENT_FAILED] = on_failed,   [EVENT_VERDICT] = on_verdict,
+      [EVENT_STARTED] = on_started, [EVENT_RESULT] = on_result,   [EVENT_REWRITE] = on_rewrite,
+      [EVENT_CANCEL] = on_cancel,   [EVENT_TICK] = on_tick,       [EVENT_LIMITS] = on_limits,
+  };
+  if (e->at_ms > a->now) a->now = e->at_ms; /* a clock that steps back stands still */
+  struct err why = {0};
+  enum rein_code code = on[e->kind](a, e, &why);
+  if (code == REIN_OK) return REIN_OK;
+  if (err) *err = why;
+  if (code == REIN_INPUT || a->state == STATE_ENDED) return code;
+  a->end.why = why;
+  end_now(a, code == REIN_LIMIT ? REIN_OUTCOME_CONTEXT_FULL : REIN_OUTCOME_INTERNAL);
+  return code;
+}

@@ -1,0 +1,39 @@
+/* The token budget: a ceiling, not a thermometer. The worst case of a request is
+ * reserved before it is sent, and the rest given back when its usage arrives, so
+ * what is spent never passes the limit as long as a token is at least one byte.
+ */
+#pragma once
+
+#include "core/usage.h"
+
+#include <stddef.h>
+
+struct budget {
+  int64_t limit;    /* tokens; REIN_OFF */
+  int64_t spent;    /* booked */
+  int64_t reserved; /* by the attempt in flight */
+  struct usage usage; /* what providers reported, summed */
+  /* The last answer, whose prompt size is known exactly. */
+  bool known;
+  int64_t prompt, output; /* its tokens */
+  size_t body_bytes;      /* its request */
+};
+
+/* The most tokens a request of `body_bytes` can hold as input: the last
+ * answer's prompt, plus the larger of its output tokens and its bytes as sent
+ * back, plus the bytes of all else that is new, plus the wire's overhead. For
+ * a first request, or after a rewrite: its bytes plus the overhead. */
+int64_t budget_bound(const struct budget *b, size_t body_bytes, size_t reply_bytes,
+                     int64_t overhead);
+/* Output tokens that fit behind `bound`, at most `wanted`; below what a reply
+ * needs (512, or `wanted` if that is less): -1, the valve is closed. */
+int64_t budget_output(const struct budget *b, int64_t bound, int64_t wanted);
+void budget_reserve(struct budget *b, int64_t tokens);
+/* A whole reply: its usage is booked instead of the reservation. */
+void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes);
+/* An attempt that broke: its reservation, or what it reported where that is more. */
+void budget_lose(struct budget *b, const struct usage *reported);
+/* An attempt that cost nothing: an error status, or never sent. */
+void budget_free(struct budget *b);
+/* The prefix changed: sizes of the past say nothing any more. */
+void budget_forget(struct budget *b);

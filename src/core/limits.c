@@ -1,0 +1,27 @@
+/* Defaults and checks of the valves' numbers. The valves themselves sit in agent.c. */
+#include "core/limits.h"
+
+#include "text/text.h"
+
+static bool fill(int64_t *limit, int64_t fallback) {
+  if (*limit == 0) *limit = fallback;
+  if (*limit == REIN_ZERO) *limit = 0;
+  return *limit >= 0 || *limit == REIN_OFF;
+}
+
+static enum rein_code bad(struct err *err, struct str name, int64_t value) {
+  struct num_text room;
+  return ERR(err, REIN_INPUT, T_CORE_BAD_LIMIT, name, str_num(&room, value));
+}
+
+enum rein_code limits_fill(struct rein_limits *l, struct err *err) {
+  if (!fill(&l->max_turns, TURNS_DEFAULT)) return bad(err, STR("max_turns"), l->max_turns);
+  if (!fill(&l->token_budget, TOKENS_DEFAULT))
+    return bad(err, STR("token_budget"), l->token_budget);
+  if (!fill(&l->cost_uusd, REIN_OFF)) return bad(err, STR("cost_uusd"), l->cost_uusd);
+  if (!fill(&l->time_ms, REIN_OFF)) return bad(err, STR("time_ms"), l->time_ms);
+  if (l->cost_uusd != REIN_OFF) return ERR(err, REIN_INPUT, T_CORE_NO_COST);
+  if (l->max_turns == REIN_OFF && l->token_budget == REIN_OFF && l->time_ms == REIN_OFF)
+    return ERR(err, REIN_INPUT, T_CORE_NO_LIMITS);
+  return REIN_OK;
+}

@@ -1,0 +1,194 @@
+/* The first record of a journal: all that is fixed for a run, and never a key. */
+#include "core/record.h"
+
+#include "text/text.h"
+
+#define RECORD_VERSION 1
+
+static void put(struct json_out *w, const char *key, struct str text) {
+  json_key(w, key);
+  json_put_text(w, text);
+}
+
+static void put_z(struct json_out *w, const char *key, const char *text) {
+  if (text) put(w, key, str_of(text));
+}
+
+static void put_num(struct json_out *w, const char *key, int64_t v) {
+  json_key(w, key);
+  json_put_num(w, v);
+}
+
+static void put_row(struct json_out *w, const struct rein_tool *row) {
+  json_open(w, '{');
+  put_z(w, "name", row->name);
+  put_z(w, "description", row->description);
+  put_z(w, "schema", row->schema);
+  put_num(w, "touches", row->touches);
+  put_z(w, "verdict", verdict_word(row->verdict));
+  json_key(w, "polls");
+  json_put_bool(w, row->polls);
+  put_z(w, "volatile_args", row->volatile_args);
+  put_z(w, "volatile_text", row->volatile_text);
+  json_close(w, '}');
+}
+
+static void put_policy(struct json_out *w, const struct policy *p) {
+  json_key(w, "policy");
+  json_open(w, '{');
+  put_z(w, "default", verdict_word(p ? p->fallback : REIN_ASK));
+  json_key(w, "rules");
+  json_open(w, '[');
+  for (size_t i = 0; p && i < p->count; i++) {
+    json_open(w, '{');
+    put(w, "tool", p->rules[i].tool);
+    put_z(w, "verdict", verdict_word(p->rules[i].verdict));
+    put(w, "why", p->rules[i].why);
+    put(w, "source", p->rules[i].source);
+    json_close(w, '}');
+  }
+  json_close(w, ']');
+  json_close(w, '}');
+}
+
+static void put_limits(struct json_out *w, const struct rein_limits *l) {
+  json_key(w, "limits");
+  json_open(w, '{');
+  put_num(w, "max_turns", l->max_turns);
+  put_num(w, "token_budget", l->token_budget);
+  put_num(w, "cost_uusd", l->cost_uusd);
+  put_num(w, "time_ms", l->time_ms);
+  put_num(w, "no_progress", l->no_progress);
+  json_close(w, '}');
+}
+
+void record_put_start(struct buf *out, const struct agent_config *c) {
+  struct json_out w = json_out(out);
+  json_open(&w, '{');
+  put_z(&w, "event", "start");
+  put_num(&w, "version", RECORD_VERSION);
+  put_z(&w, "wire", c->wire->name);
+  put(&w, "model", c->model);
+  put(&w, "address", c->address);
+  put(&w, "root", c->root);
+  put(&w, "system", c->system);
+  json_key(&w, "tools");
+  json_open(&w, '[');
+  for (size_t i = 0; i < c->row_count; i++) put_row(&w, &c->rows[i]);
+  json_close(&w, ']');
+  put_policy(&w, c->policy);
+  put_limits(&w, &c->limits);
+  put_num(&w, "output_limit", c->output_limit);
+  put_num(&w, "retries", c->retries);
+  put_num(&w, "jitter_seed", (int64_t)c->jitter_seed);
+  put_num(&w, "lang", c->lang);
+  put_num(&w, "model_lang", c->model_lang);
+  json_close(&w, '}');
+}
+
+/* ---- and back ---------------------------------------------------------- */
+
+static enum rein_code bad(struct err *err, const char *what) {
+  return ERR(err, REIN_INPUT, T_CORE_BAD_RECORD, str_of(what));
+}
+
+static int64_t num(const struct json *doc, const char *key) {
+  int64_t v;
+  return json_int(json_get(doc, key), &v) ? v : 0;
+}
+
+/* A terminated copy; NULL in *text when the member is not there. */
+static bool text_z(struct arena *arena, const struct json *doc, const char *key,
+                   const char **text) {
+  const struct json *member = json_get(doc, key);
+  struct str copy;
+  *text = NULL;
+  if (!member) return true;
+  if (!arena_str(arena, json_text(member), &copy)) return false;
+  *text = copy.p;
+  return true;
+}
+
+static enum rein_verdict verdict_of(struct str word) {
+  enum rein_verdict v = REIN_DENY;
+  while (v > REIN_UNDECIDED && !str_is(word, verdict_word(v))) v--;
+  return v;
+}
+
+static bool read_row(struct arena *arena, const struct json *doc, struct rein_tool *row) {
+  row->touches = (unsigned)num(doc, "touches");
+  row->verdict = verdict_of(json_text(json_get(doc, "verdict")));
+  row->polls = json_true(json_get(doc, "polls"));
+  return text_z(arena, doc, "name", &row->name) &&
+         text_z(arena, doc, "description", &row->description) &&
+         text_z(arena, doc, "schema", &row->schema) &&
+         text_z(arena, doc, "volatile_args", &row->volatile_args) &&
+         text_z(arena, doc, "volatile_text", &row->volatile_text);
+}
+
+static enum rein_code read_rows(struct arena *arena, const struct json *list,
+                                struct agent_config *c, struct err *err) {
+  if (!json_is(list, JSON_ARRAY)) return bad(err, "tools");
+  struct rein_tool *rows = arena_array(arena, struct rein_tool, list->count + 1);
+  if (!rows) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  c->rows = rows;
+  c->row_count = list->count;
+  for (const struct json *t = list->first; t; t = t->next)
+    if (!read_row(arena, t, rows++)) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  return REIN_OK;
+}
+
+static enum rein_code read_policy(struct arena *arena, const struct json *doc,
+                                  struct agent_config *c, struct err *err) {
+  const struct json *rules = json_get(doc, "rules");
+  if (!json_is(rules, JSON_ARRAY)) return bad(err, "policy");
+  struct policy *p = arena_new(arena, struct policy);
+  struct policy_rule *v = arena_array(arena, struct policy_rule, rules->count + 1);
+  if (!p || !v) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  *p = (struct policy){verdict_of(json_text(json_get(doc, "default"))), v, rules->count};
+  for (const struct json *r = rules->first; r; r = r->next)
+    *v++ = (struct policy_rule){json_text(json_get(r, "tool")),
+                                verdict_of(json_text(json_get(r, "verdict"))),
+                                json_text(json_get(r, "why")), json_text(json_get(r, "source"))};
+  c->policy = p;
+  return REIN_OK;
+}
+
+/* Zero is a number in a record and "default" in a config. */
+static int64_t limit(const struct json *doc, const char *key) {
+  int64_t v = num(doc, key);
+  return v == 0 ? REIN_ZERO : v;
+}
+
+static struct rein_limits read_limits(const struct json *doc) {
+  return (struct rein_limits){.max_turns = limit(doc, "max_turns"),
+                              .token_budget = limit(doc, "token_budget"),
+                              .cost_uusd = limit(doc, "cost_uusd"),
+                              .time_ms = limit(doc, "time_ms"),
+                              .no_progress = (enum rein_no_progress)num(doc, "no_progress")};
+}
+
+enum rein_code record_read_start(struct arena *arena, struct str line,
+                                 const struct wire *(*wires)(struct str name),
+                                 struct agent_config *c, struct err *err) {
+  struct json *doc;
+  enum rein_code code = json_parse(arena, line, JSON_UNIQUE, &doc, err);
+  if (code) return code;
+  if (!str_is(json_text(json_get(doc, "event")), "start")) return bad(err, "start");
+  if (num(doc, "version") != RECORD_VERSION) return bad(err, "version");
+  int64_t retries = num(doc, "retries");
+  *c = (struct agent_config){.wire = wires(json_text(json_get(doc, "wire"))),
+                             .model = json_text(json_get(doc, "model")),
+                             .address = json_text(json_get(doc, "address")),
+                             .root = json_text(json_get(doc, "root")),
+                             .system = json_text(json_get(doc, "system")),
+                             .limits = read_limits(json_get(doc, "limits")),
+                             .output_limit = num(doc, "output_limit"),
+                             .retries = retries ? (int)retries : REIN_OFF,
+                             .jitter_seed = (uint64_t)num(doc, "jitter_seed"),
+                             .lang = (enum rein_lang)num(doc, "lang"),
+                             .model_lang = (enum rein_lang)num(doc, "model_lang")};
+  if (!c->wire) return bad(err, "wire");
+  code = read_rows(arena, json_get(doc, "tools"), c, err);
+  return code ? code : read_policy(arena, json_get(doc, "policy"), c, err);
+}

@@ -1,0 +1,149 @@
+/* Makes an agent from what is fixed for a run: checks the rows, parses their
+ * schemas once, and serialises the tool list. Nothing here changes later.
+ */
+#include "core/limits.h"
+#include "core/state.h"
+
+#include "base/mem.h"
+#include "schema/check.h"
+
+#define FIXED_MAX (64u << 20)      /* tools, refusals, remembered calls of one run */
+#define TOOLS_JSON_MAX (16u << 20) /* far above any provider's request limit */
+
+static enum rein_code no_memory(struct err *err) {
+  return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+}
+
+static bool name_fits(struct str name) {
+  const struct str ok = STR("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+  bool fits = name.n >= 1 && name.n <= 64; /* both APIs' pattern */
+  for (size_t i = 0; i < name.n && fits; i++) fits = str_find_char(ok, name.p[i]) < ok.n;
+  return fits;
+}
+
+static enum rein_code read_schema(struct agent *a, struct tool *t, struct err *err) {
+  struct json *doc = NULL;
+  struct err why = {0};
+  enum rein_code code = json_parse(&a->fixed, t->schema, JSON_UNIQUE, &doc, &why);
+  if (code == REIN_OK) code = schema_usable(t->name, doc, err);
+  else if (code == REIN_MEMORY) code = no_memory(err);
+  else {
+    struct buf words;
+    buf_init(&words, 1024);
+    err_put(&words, a->config.lang, &why);
+    code = ERR(err, REIN_INPUT, T_SCHEMA_UNREADABLE, t->name, buf_str(&words));
+    buf_release(&words);
+  }
+  t->schema_doc = doc;
+  return code;
+}
+
+static enum rein_code read_volatile(struct agent *a, size_t i, struct err *err) {
+  const char *pattern = a->tools[i].row->volatile_text;
+  if (!pattern) return REIN_OK;
+  return regex_new(str_of(pattern), 0, &a->volatile_text[i], err);
+}
+
+static enum rein_code read_row(struct agent *a, size_t i, struct err *err) {
+  const struct rein_tool *row = &a->config.rows[i];
+  struct tool *t = &a->tools[i];
+  *t = (struct tool){.row = row,
+                     .name = str_of(row->name),
+                     .description = str_of(row->description),
+                     .schema = str_of(row->schema),
+                     .touches = row->touches,
+                     .verdict = row->verdict};
+  if (t->touches == REIN_TOUCHES_UNDECLARED) t->touches = REIN_WRITES | REIN_OUTSIDE;
+  if (!name_fits(t->name)) return ERR(err, REIN_INPUT, T_CORE_BAD_TOOL_NAME, t->name);
+  for (size_t j = 0; j < i; j++)
+    if (str_eq(a->tools[j].name, t->name)) return ERR(err, REIN_INPUT, T_CORE_TWIN_TOOL, t->name);
+  struct decision d = policy_judge(a->config.policy, t->name, t->verdict);
+  t->offered = d.verdict != REIN_DENY;
+  enum rein_code code = read_schema(a, t, err);
+  return code ? code : read_volatile(a, i, err);
+}
+
+/* The list as sent: a tool that is denied by its bare name is not offered. */
+static enum rein_code list_tools(struct agent *a, struct err *err) {
+  struct tool *offered = arena_array(&a->fixed, struct tool, a->tool_count + 1);
+  if (!offered) return no_memory(err);
+  size_t n = 0;
+  for (size_t i = 0; i < a->tool_count; i++)
+    if (a->tools[i].offered) offered[n++] = a->tools[i];
+  buf_init(&a->tools_json, TOOLS_JSON_MAX);
+  if (n) a->config.wire->put_tools(&a->tools_json, offered, n);
+  return a->tools_json.fail ? no_memory(err) : REIN_OK;
+}
+
+static enum rein_code read_rows(struct agent *a, struct err *err) {
+  size_t n = a->config.row_count;
+  struct num_text have, most;
+  if (n > TOOLS_MAX)
+    return ERR(err, REIN_INPUT, T_CORE_TOO_MANY_TOOLS, str_num(&have, (int64_t)n),
+               str_num(&most, TOOLS_MAX));
+  a->tools = arena_array(&a->fixed, struct tool, n + 1);
+  a->volatile_text = arena_array(&a->fixed, struct regex *, n + 1);
+  if (!a->tools || !a->volatile_text) return no_memory(err);
+  for (size_t i = 0; i < n; i++) {
+    enum rein_code code = read_row(a, i, err);
+    a->tool_count = i + 1;
+    if (code) return code;
+  }
+  return list_tools(a, err);
+}
+
+static enum rein_code read_config(struct agent *a, struct err *err) {
+  struct agent_config *c = &a->config;
+  struct num_text room;
+  enum rein_code code = limits_fill(&c->limits, err);
+  if (code) return code;
+  if (c->output_limit == 0) c->output_limit = OUTPUT_LIMIT_DEFAULT;
+  if (c->output_limit < 0)
+    return ERR(err, REIN_INPUT, T_CORE_BAD_OUTPUT_LIMIT, str_num(&room, c->output_limit));
+  if (c->retries == 0) c->retries = RETRIES_DEFAULT;
+  if (c->retries < 0) c->retries = 0;
+  if (c->lang == REIN_LANG_DEFAULT) c->lang = REIN_ENGLISH;
+  if (c->model_lang == REIN_LANG_DEFAULT) c->model_lang = REIN_ENGLISH;
+  if (!arena_str(&a->fixed, c->model, &c->model) || !arena_str(&a->fixed, c->system, &c->system))
+    return no_memory(err);
+  return REIN_OK;
+}
+
+enum rein_code agent_new(const struct agent_config *config, struct agent **agent,
+                         struct err *err) {
+  *agent = NULL;
+  struct agent *a = mem_zero(sizeof *a);
+  if (!a) return no_memory(err);
+  a->config = *config;
+  a->state = STATE_READY;
+  a->started = -1;
+  a->now = INT64_MIN;
+  a->end.outcome = REIN_OUTCOME_NONE;
+  arena_init(&a->fixed, FIXED_MAX);
+  transcript_init(&a->talk, config->wire);
+  buf_init(&a->sending.body, TRANSCRIPT_MAX);
+  buf_init(&a->text, TRANSCRIPT_MAX);
+  enum rein_code code = read_config(a, err);
+  if (code == REIN_OK) code = read_rows(a, err);
+  if (code) {
+    agent_free(a);
+    return code;
+  }
+  progress_init(&a->progress, a->config.limits.no_progress);
+  a->budget.limit = a->config.limits.token_budget;
+  *agent = a;
+  return REIN_OK;
+}
+
+void agent_free(struct agent *a) {
+  if (!a) return;
+  for (size_t i = 0; i < a->tool_count; i++) regex_free(a->volatile_text[i]);
+  turn_release(&a->turn);
+  transcript_release(&a->talk);
+  progress_release(&a->progress);
+  buf_release(&a->sending.body);
+  buf_release(&a->tools_json);
+  buf_release(&a->text);
+  arena_release(&a->fixed);
+  mem_free(a);
+}

@@ -1,0 +1,175 @@
+/* The inside of the agent: its states, the legal moves between them, and the
+ * data each part owns. For the files of src/core that carry the machine
+ * (agent.c decides; turn.c, setup.c, look.c help) and for nobody else.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "core/agent.h"
+#include "core/budget.h"
+#include "core/progress.h"
+#include "core/transcript.h"
+#include "regex/regex.h"
+#include "text/text.h"
+
+#define STATES(X)                                                                                  \
+  X(READY, "ready")         /* nothing said yet */                                                 \
+  X(RESERVING, "reserving") /* a request is ready; its worst case is being reserved */             \
+  X(SENDING, "sending")     /* it is on its way; only a whole reply counts */                      \
+  X(PAUSED, "paused")       /* an attempt failed; the next one waits */                            \
+  X(REWRITING, "rewriting") /* the transcript must change first, and the journal say so */         \
+  X(CALLS, "calls")         /* the calls of a reply are judged and run */                          \
+  X(ASKING, "asking")       /* one of them waits for somebody's verdict */                         \
+  X(ENDED, "ended")         /* an outcome; more words begin again */
+
+/* from, to, what happened. */
+#define MOVES(X)                                                                                   \
+  X(READY, RESERVING, "user words")                                                                \
+  X(READY, ENDED, "cancelled")                                                                     \
+  X(RESERVING, SENDING, "granted")                                                                 \
+  X(RESERVING, ENDED, "tokens or time closed, cancelled")                                          \
+  X(SENDING, CALLS, "a whole reply with calls")                                                    \
+  X(SENDING, RESERVING, "paused reply, or a nudge after an empty one")                             \
+  X(SENDING, PAUSED, "failed, worth another try")                                                  \
+  X(SENDING, REWRITING, "a signature was refused")                                                 \
+  X(SENDING, ENDED, "a reply without calls, a fault, a valve, cancelled")                          \
+  X(PAUSED, RESERVING, "the wait is over")                                                         \
+  X(PAUSED, ENDED, "time, cancelled")                                                              \
+  X(REWRITING, RESERVING, "rewritten")                                                             \
+  X(REWRITING, ENDED, "time, cancelled")                                                           \
+  X(CALLS, ASKING, "a call needs a verdict")                                                       \
+  X(CALLS, RESERVING, "every call is answered")                                                    \
+  X(CALLS, ENDED, "a valve, no progress, cancelled")                                               \
+  X(ASKING, CALLS, "a verdict")                                                                    \
+  X(ASKING, ENDED, "time, cancelled")                                                              \
+  X(ENDED, RESERVING, "more user words")
+
+enum state {
+#define STATE_X(id, word) STATE_##id,
+  STATES(STATE_X)
+#undef STATE_X
+};
+
+enum call_state { CALL_NEW, CALL_ASKED, CALL_READY, CALL_RUNNING, CALL_ANSWERED };
+
+struct call {
+  uint32_t id;
+  const struct block *use; /* in the transcript */
+  const struct tool *tool; /* NULL: unknown */
+  const struct json *doc;  /* its arguments; NULL: not usable */
+  struct str args;         /* the exact bytes that will run */
+  struct str rule;         /* what asks */
+  enum call_state state;
+  struct progress_call progress;
+  bool run_given, abort_given; /* the action was pulled */
+  bool heard;                  /* its RESULT came */
+  bool is_error, refused;
+  struct buf result; /* what the model is told */
+};
+
+/* The calls of one reply. */
+struct turn {
+  struct arena arena;
+  struct call *calls;
+  size_t count;
+  bool length_cut; /* the reply was cut by the output limit */
+};
+
+/* The request on its way, or being prepared. */
+struct sending {
+  uint32_t id; /* of the attempt; 0 none yet */
+  struct buf body;
+  int64_t output_limit, reserved;
+  bool lowered;    /* the budget lowered the output limit */
+  int retries;     /* done for this request */
+  bool repaired;   /* thinking was dropped for it */
+  int64_t resume_at; /* PAUSED */
+  bool in_flight;  /* the SEND was pulled, and its answer is not here */
+  uint32_t abort;  /* attempt whose answer is not wanted; 0 none */
+};
+
+struct refusal {
+  struct str tool, args, why;
+  enum decider by;
+};
+
+struct refusals {
+  struct refusal *v;
+  size_t count, cap;
+  bool nobody; /* one of them since the last words: nobody could be asked */
+};
+
+/* Exact calls that a person allowed for the rest of the run. */
+struct remembered {
+  uint64_t *v;
+  size_t count, cap;
+};
+
+struct agent {
+  struct agent_config config;
+  struct arena fixed; /* model, system, tools: as long as the agent */
+  struct tool *tools;
+  struct regex **volatile_text; /* per tool; NULL none */
+  size_t tool_count;
+  struct buf tools_json;
+  enum state state;
+  enum action_kind give; /* RESERVE, SEND, ASK, REWRITE or DONE, not yet pulled */
+  struct transcript talk;
+  struct budget budget;
+  struct progress progress;
+  struct sending sending;
+  struct turn turn;
+  struct refusals refusals;
+  struct remembered remembered;
+  int64_t now, started; /* ms; started < 0: not yet */
+  int64_t turns, requests;
+  uint32_t next_call;
+  bool nudged;
+  struct buf text; /* of the last reply */
+  struct agent_end end;
+};
+
+/* agent.c; agent_enter is the only place where the state changes. */
+void agent_enter(struct agent *a, enum state to, enum action_kind give);
+bool agent_lives(const struct agent *a);             /* words were said, and it has not ended */
+int64_t agent_time_out_at(const struct agent *a);    /* of the time valve; INT64_MAX: off */
+
+/* end.c */
+void end_now(struct agent *a, enum rein_outcome outcome);
+void end_finished(struct agent *a);
+void end_cut(struct agent *a, struct str stop_word);
+void end_fault(struct agent *a, const struct fault *fault, int64_t wait_ms);
+void end_time_retry(struct agent *a, int64_t wait_ms);
+/* Answers open calls first: `idle` for those that did not run, `ran` for those that did. */
+enum rein_code end_with_calls(struct agent *a, enum rein_outcome outcome, enum text_id idle,
+                              enum text_id ran, struct str value, struct err *err) REIN_CHECKED;
+enum rein_code end_turns(struct agent *a, struct err *err) REIN_CHECKED;
+enum rein_code end_tokens(struct agent *a, int64_t next, struct err *err) REIN_CHECKED;
+enum rein_code end_time(struct agent *a, struct err *err) REIN_CHECKED;
+enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) REIN_CHECKED;
+
+/* turn.c */
+enum rein_code turn_begin(struct agent *a, const struct reply *reply, struct err *err) REIN_CHECKED;
+/* What the progress valve says to these calls before any of them is looked at. */
+enum progress_say turn_arrive(struct agent *a, size_t *culprit);
+/* Judges calls in order, as far as it goes. *done: all are answered; *asks: one
+ * waits for a verdict. */
+enum rein_code turn_advance(struct agent *a, bool *done, bool *asks, struct err *err) REIN_CHECKED;
+void turn_asked(const struct agent *a, struct action *out);
+enum rein_code turn_verdict(struct agent *a, struct call *c, const struct event *e,
+                            struct err *err) REIN_CHECKED;
+enum rein_code turn_result(struct agent *a, struct call *c, const struct event *e,
+                           struct err *err) REIN_CHECKED;
+enum rein_code turn_close(struct agent *a, enum text_id idle, enum text_id ran, struct str value,
+                          struct err *err) REIN_CHECKED;
+/* The results, all there, into the transcript; `note` behind them. */
+enum rein_code turn_commit(struct agent *a, struct str note, struct err *err) REIN_CHECKED;
+/* The same at the end of a turn that ran its course; *say: what the valve says. */
+enum rein_code turn_finish(struct agent *a, enum progress_say *say, struct err *err) REIN_CHECKED;
+struct call *turn_call(struct agent *a, uint32_t id);
+void turn_release(struct turn *turn);
+
+/* key.c: what the progress valve compares. */
+uint64_t key_of_call(const struct tool *tool, const struct block *use, const struct json *doc);
+enum rein_code key_of_result(const struct regex *volatile_text, struct str text, bool is_error,
+                             uint64_t *key) REIN_CHECKED;

@@ -1,0 +1,202 @@
+/* Messages and their bytes: see transcript.h. The rules that providers answer
+ * with HTTP 400 for (Messages API, "tool_result rules") are held here. */
+#include "core/transcript.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "text/text.h"
+
+#include <assert.h>
+
+void transcript_init(struct transcript *t, const struct wire *wire) {
+  *t = (struct transcript){.wire = wire};
+  arena_init(&t->arena, TRANSCRIPT_MAX);
+}
+
+void transcript_release(struct transcript *t) {
+  arena_release(&t->arena);
+  mem_free(t->messages);
+  mem_free(t->bytes);
+  mem_free(t->roles);
+  mem_free(t->ids);
+  *t = (struct transcript){0};
+}
+
+static enum rein_code no_room(const struct transcript *t, struct err *err) {
+  struct num_text room;
+  if (t->arena.used < TRANSCRIPT_MAX / 2) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  return ERR(err, REIN_LIMIT, T_CORE_END_SIZE, str_num(&room, TRANSCRIPT_MAX));
+}
+
+static bool grow(void **v, size_t size, size_t cap) {
+  void *bigger = mem_resize(*v, size * cap);
+  if (bigger) *v = bigger;
+  return bigger != NULL;
+}
+
+static bool reserve(struct transcript *t, size_t ids) {
+  if (t->count == t->cap) {
+    size_t cap = t->cap ? t->cap * 2 : 16;
+    if (!grow((void **)&t->messages, sizeof *t->messages, cap) ||
+        !grow((void **)&t->bytes, sizeof *t->bytes, cap) ||
+        !grow((void **)&t->roles, sizeof *t->roles, cap))
+      return false;
+    t->cap = cap;
+  }
+  if (t->id_count + ids > t->id_cap) {
+    size_t cap = (t->id_count + ids) * 2;
+    if (!grow((void **)&t->ids, sizeof *t->ids, cap)) return false;
+    t->id_cap = cap;
+  }
+  return true;
+}
+
+static bool copy(struct arena *a, struct str *s) {
+  return s->n == 0 || arena_str(a, *s, s);
+}
+
+static bool copy_block(struct arena *a, const struct block *from, struct block *to) {
+  *to = *from;
+  return copy(a, &to->text) && copy(a, &to->id) && copy(a, &to->name) && copy(a, &to->args) &&
+         copy(a, &to->raw) && copy(a, &to->wire);
+}
+
+/* The bytes of a message, in the arena; empty when none of it can be sent. */
+static bool encode(struct transcript *t, const struct message *m, bool drop, struct str *bytes) {
+  struct buf b;
+  buf_init(&b, TRANSCRIPT_MAX);
+  bool sent = t->wire->put_message(&b, m, drop);
+  *bytes = STR_NONE;
+  bool fine = b.fail == REIN_OK && (!sent || arena_str(&t->arena, buf_str(&b), bytes));
+  buf_release(&b);
+  return fine;
+}
+
+/* Puts a message of copied blocks at place i: the end, or over the last one. */
+static bool put(struct transcript *t, size_t i, enum role role, const struct block *blocks,
+                size_t count) {
+  struct message m = {.role = role, .blocks = blocks, .count = count};
+  struct str bytes;
+  if (!encode(t, &m, false, &bytes)) return false;
+  t->messages[i] = m;
+  t->bytes[i] = bytes;
+  t->roles[i] = role;
+  t->count = i + 1;
+  return true;
+}
+
+/* Blocks behind those of the last user message, or a new message of them. */
+static enum rein_code add_user(struct transcript *t, const struct block *blocks, size_t count,
+                               struct err *err) {
+  if (!reserve(t, 0)) return no_room(t, err);
+  bool join = t->count > 0 && t->roles[t->count - 1] == ROLE_USER;
+  const struct message *last = join ? &t->messages[t->count - 1] : NULL;
+  size_t before = join ? last->count : 0;
+  struct block *all = arena_array(&t->arena, struct block, before + count);
+  if (!all) return no_room(t, err);
+  for (size_t i = 0; i < before; i++) all[i] = last->blocks[i];
+  for (size_t i = 0; i < count; i++)
+    if (!copy_block(&t->arena, &blocks[i], &all[before + i])) return no_room(t, err);
+  if (!put(t, join ? t->count - 1 : t->count, ROLE_USER, all, before + count))
+    return no_room(t, err);
+  return REIN_OK;
+}
+
+enum rein_code transcript_say(struct transcript *t, struct str words, struct err *err) {
+  assert(t->open == 0);
+  return add_user(t, &(struct block){.kind = BLOCK_TEXT, .text = words}, 1, err);
+}
+
+static bool id_taken(const struct transcript *t, size_t ids, uint64_t h) {
+  for (size_t i = 0; i < ids; i++)
+    if (t->ids[i] == h) return true;
+  return false;
+}
+
+/* Gives a call an id that stands nowhere else: its own, or that with a number. */
+static bool settle_id(struct transcript *t, size_t *ids, struct block *b) {
+  struct str own = b->id.n ? b->id : STR("call");
+  uint64_t h = hash_str(own);
+  bool fresh = b->id.n > 0 && !id_taken(t, *ids, h);
+  struct buf name;
+  buf_init(&name, own.n + 32);
+  for (int64_t n = (int64_t)*ids + 1; !fresh; n++) {
+    buf_reset(&name);
+    buf_put(&name, own);
+    buf_c(&name, '_');
+    buf_num(&name, n);
+    h = hash_str(buf_str(&name));
+    fresh = name.fail != REIN_OK || !id_taken(t, *ids, h);
+  }
+  bool fine = name.fail == REIN_OK && (name.n == 0 || arena_str(&t->arena, buf_str(&name), &b->id));
+  buf_release(&name);
+  t->ids[(*ids)++] = h;
+  return fine;
+}
+
+enum rein_code transcript_reply(struct transcript *t, const struct block *blocks, size_t count,
+                                const struct message **kept, struct err *err) {
+  assert(t->open == 0 && t->count > 0 && count > 0);
+  if (!reserve(t, count)) return no_room(t, err);
+  struct block *all = arena_array(&t->arena, struct block, count);
+  if (!all) return no_room(t, err);
+  size_t calls = 0, ids = t->id_count;
+  for (size_t i = 0; i < count; i++) {
+    if (!copy_block(&t->arena, &blocks[i], &all[i])) return no_room(t, err);
+    if (all[i].kind != BLOCK_TOOL_USE) continue;
+    if (!settle_id(t, &ids, &all[i])) return no_room(t, err);
+    calls++;
+  }
+  if (!put(t, t->count, ROLE_ASSISTANT, all, count)) return no_room(t, err);
+  t->id_count = ids;
+  t->open = calls;
+  t->reply_bytes = t->bytes[t->count - 1].n;
+  *kept = &t->messages[t->count - 1];
+  return REIN_OK;
+}
+
+enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
+                                  struct str note, struct err *err) {
+  assert(t->open == count && count > 0);
+  const struct message *reply = &t->messages[t->count - 1];
+  struct block *all = arena_array(&t->arena, struct block, count + 1);
+  if (!all || !reserve(t, 0)) return no_room(t, err);
+  size_t n = 0;
+  for (size_t i = 0; i < reply->count; i++) {
+    if (reply->blocks[i].kind != BLOCK_TOOL_USE) continue;
+    assert(n < count);
+    if (!copy_block(&t->arena, &results[n], &all[n])) return no_room(t, err);
+    all[n].kind = BLOCK_TOOL_RESULT;
+    all[n++].id = reply->blocks[i].id;
+  }
+  if (note.n) {
+    all[n] = (struct block){.kind = BLOCK_TEXT};
+    if (!arena_str(&t->arena, note, &all[n++].text)) return no_room(t, err);
+  }
+  if (!put(t, t->count, ROLE_USER, all, n)) return no_room(t, err);
+  t->open = 0;
+  return REIN_OK;
+}
+
+bool transcript_has_thinking(const struct transcript *t) {
+  for (size_t i = t->thinking_from; i < t->count; i++)
+    for (size_t j = 0; j < t->messages[i].count; j++)
+      if (t->messages[i].blocks[j].kind == BLOCK_THINKING) return true;
+  return false;
+}
+
+enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) {
+  struct str *fresh = arena_array(&t->arena, struct str, t->count ? t->count : 1);
+  if (!fresh) return no_room(t, err);
+  for (size_t i = 0; i < t->count; i++)
+    if (!encode(t, &t->messages[i], true, &fresh[i])) return no_room(t, err);
+  for (size_t i = 0; i < t->count; i++) t->bytes[i] = fresh[i];
+  t->thinking_from = t->count;
+  return REIN_OK;
+}
+
+bool transcript_ends_with_results(const struct transcript *t) {
+  if (t->count == 0 || t->roles[t->count - 1] != ROLE_USER) return false;
+  const struct message *m = &t->messages[t->count - 1];
+  return m->count > 0 && m->blocks[0].kind == BLOCK_TOOL_RESULT;
+}

@@ -1,0 +1,46 @@
+/* The transcript: messages in order, each serialised once when it joins.
+ *
+ * One that a provider would refuse cannot be built: the first message is the
+ * user's, each call of a reply is answered right behind it by one result, in
+ * call order, all in one user message, results first; no id stands twice; no
+ * message is empty. It owns copies of all it holds. What fails changes nothing.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/wire.h"
+
+#define TRANSCRIPT_MAX (256u << 20) /* bytes: no context window comes near */
+
+struct transcript {
+  const struct wire *wire;
+  struct arena arena;
+  struct message *messages;
+  struct str *bytes; /* per message, as sent; empty: nothing of it can be sent */
+  enum role *roles;
+  size_t count, cap;
+  size_t open;      /* calls of the last message that are not answered yet */
+  size_t thinking_from; /* messages before it are sent without signed blocks */
+  size_t reply_bytes;   /* of the newest assistant message */
+  uint64_t *ids;    /* hashes of all call ids, so that none stands twice */
+  size_t id_count, id_cap;
+};
+
+void transcript_init(struct transcript *t, const struct wire *wire);
+void transcript_release(struct transcript *t);
+/* Words of the user: a new message, or behind what the last user message holds.
+ * No call may be open. */
+enum rein_code transcript_say(struct transcript *t, struct str words, struct err *err) REIN_CHECKED;
+/* A reply with at least one block; a call id that is missing or was there
+ * before is replaced. Borrowed until the next call: the blocks as kept. */
+enum rein_code transcript_reply(struct transcript *t, const struct block *blocks, size_t count,
+                                const struct message **kept, struct err *err) REIN_CHECKED;
+/* The results of all open calls, in call order; `note` stands behind them. */
+enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
+                                  struct str note, struct err *err) REIN_CHECKED;
+/* True when a signed block would be sent; then leaves all of them out. */
+bool transcript_has_thinking(const struct transcript *t);
+enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) REIN_CHECKED;
+/* The last message is the user's and holds results. */
+bool transcript_ends_with_results(const struct transcript *t);
