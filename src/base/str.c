@@ -102,17 +102,21 @@ struct str str_num(struct num_text *room, int64_t v) {
   return (struct str){p, (size_t)(end - p)};
 }
 
+/* One digit more at the end of *v, which is counted downwards, since INT64_MIN
+ * has no positive twin; false on overflow or another character. */
+static bool add_digit(int64_t *v, char c) {
+  return c >= '0' && c <= '9' && !__builtin_mul_overflow(*v, 10, v) &&
+         !__builtin_sub_overflow(*v, c - '0', v);
+}
+
 bool str_to_num(struct str s, int64_t *out) {
   bool minus = s.n > 0 && s.p[0] == '-';
-  if (s.n == (minus ? 1 : 0)) return false;
+  size_t i = minus ? 1 : 0;
+  if (i == s.n) return false;
   int64_t v = 0;
-  for (size_t i = minus ? 1 : 0; i < s.n; i++) {
-    int digit = s.p[i] - '0';
-    if (digit < 0 || digit > 9) return false;
-    /* Counted downwards, since INT64_MIN has no positive twin. */
-    if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v)) return false;
-  }
-  if (!minus && v == INT64_MIN) return false;
+  while (i < s.n && add_digit(&v, s.p[i]))
+    i++;
+  if (i < s.n || (!minus && v == INT64_MIN)) return false;
   *out = minus ? v : -v;
   return true;
 }

@@ -102,8 +102,8 @@ bool utf8_valid(struct str s) {
   return s.n == 0 || utf8_bad(s) == s.n;
 }
 
-/* Does half of a surrogate pair in WTF-8 stand there: ED, then A0..AF (high)
- * or B0..BF (low), then any continuation? As far as n bytes can tell. */
+/* Could the n bytes at p, or what they become with more, be half of a surrogate
+ * pair in WTF-8: ED, then low..high, then a continuation? */
 static bool is_half(const unsigned char *p, size_t n, unsigned char low, unsigned char high) {
   return (n < 1 || p[0] == 0xED) && (n < 2 || between(p[1], low, high)) &&
          (n < 3 || between(p[2], 0x80, 0xBF));
@@ -117,25 +117,31 @@ static bool is_low(const unsigned char *p, size_t n) {
   return is_half(p, n, 0xB0, 0xBF);
 }
 
+static void put_pair(struct buf *out, const unsigned char *p) {
+  uint32_t high = code_point(p, 3) - 0xD800, low = code_point(p + 3, 3) - 0xDC00;
+  utf8_put(out, 0x10000 + (high << 10) + low);
+}
+
+/* Could more bytes change what the ill-formed part at p means? */
+static bool is_open(const unsigned char *p, size_t n) {
+  if (n >= 2 && is_high(p, n)) return n < 6 && (n < 3 || is_low(p + 3, n - 3));
+  if (n == 2 && is_low(p, n)) return true;
+  struct look l = look(p, n);
+  return l.fit == n && l.fit < l.need;
+}
+
 /* Appends what the ill-formed part at p means and returns its bytes; 0 when
  * more bytes might change that and `last` does not say that none will come. */
 static size_t repair_part(struct buf *out, const unsigned char *p, size_t n, bool last) {
-  bool high = n >= 2 && is_high(p, n);
-  if (high && n >= 6 && is_low(p + 3, n - 3)) {
-    uint32_t top = code_point(p, 3) - 0xD800, bottom = code_point(p + 3, 3) - 0xDC00;
-    utf8_put(out, 0x10000 + (top << 10) + bottom);
+  if (!last && is_open(p, n)) return 0;
+  if (n >= 6 && is_high(p, 3) && is_low(p + 3, 3)) {
+    put_pair(out, p);
     return 6;
   }
-  if (!last && high && n < 6 && (n < 3 || is_low(p + 3, n - 3))) return 0;
-  if (!last && n == 2 && is_low(p, n)) return 0;
-  if (high || (n >= 2 && is_low(p, n))) {
-    buf_put(out, REPLACEMENT);
-    return n < 3 ? n : 3;
-  }
-  struct look l = look(p, n);
-  if (!last && l.fit == n && l.fit < l.need) return 0;
   buf_put(out, REPLACEMENT);
-  return l.fit;
+  bool half = n >= 2 && (is_high(p, n) || is_low(p, n));
+  if (half) return n < 3 ? n : 3;
+  return look(p, n).fit;
 }
 
 size_t utf8_repair_part(struct buf *out, struct str s) {

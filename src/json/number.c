@@ -9,6 +9,7 @@
 /* Digits that can matter to the nearest double: the longest exact halfway
  * point has 767; behind those it only matters that something follows. */
 #define DOUBLE_DIGITS_MAX 800
+#define INT_DIGITS_MAX 19                          /* of an int64 */
 #define EXPONENT_DIGITS_MAX 18                     /* always inside int64, sums of a few too */
 #define EXPONENT_HUGE INT64_C(1000000000000000000) /* no text is long enough to outweigh it */
 
@@ -67,16 +68,15 @@ bool json_int(const struct json *node, int64_t *out) {
     *out = 0;
     return true;
   }
-  /* An int64 has at most 19 digits, and the last one here is not a zero. */
-  if (d.huge || d.exponent < 0 || d.exponent > 18 || n > 19) return false;
-  int64_t v = 0;
-  for (size_t i = 0; i < n + (size_t)d.exponent; i++) {
-    int digit = i < n ? json_digit(&d, i) - '0' : 0;
-    if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v)) return false;
-  }
-  if (!d.minus && v == INT64_MIN) return false;
-  *out = d.minus ? v : -v;
-  return true;
+  if (d.huge || d.exponent < 0 || d.exponent > INT_DIGITS_MAX || n > INT_DIGITS_MAX) return false;
+  char room[2 * INT_DIGITS_MAX + 2];
+  struct buf text = {.p = room, .cap = sizeof room, .max = sizeof room - 1};
+  if (d.minus) buf_c(&text, '-');
+  buf_put(&text, d.before);
+  buf_put(&text, d.after);
+  for (int64_t i = 0; i < d.exponent; i++)
+    buf_c(&text, '0');
+  return str_to_num(buf_str(&text), out);
 }
 
 /* The number goes to strtod as digits and an exponent, without a point: which

@@ -242,24 +242,32 @@ static enum rein_code fail_number(const struct reader *r, const char *from, cons
                    STR_NONE);
 }
 
+/* Digits, of which there must be one; moves *p behind them. */
+static bool skip_digits(const struct reader *r, const char **p) {
+  const char *from = *p;
+  while (is_digit(r, *p))
+    ++*p;
+  return *p > from;
+}
+
+static bool is_one_of(const struct reader *r, const char *p, char a, char b) {
+  return p < r->end && (*p == a || *p == b);
+}
+
 static enum rein_code read_number(struct reader *r, struct json *node) {
   const char *from = r->p, *p = from;
   p += *p == '-';
-  if (!is_digit(r, p)) return fail_number(r, from, p);
-  if (*p == '0' && is_digit(r, p + 1)) return fail(r, p, T_JSON_ZERO);
-  while (is_digit(r, p))
+  const char *whole = p;
+  if (!skip_digits(r, &p)) return fail_number(r, from, p);
+  if (*whole == '0' && p - whole > 1) return fail(r, whole, T_JSON_ZERO);
+  if (is_one_of(r, p, '.', '.')) {
     p++;
-  if (p < r->end && *p == '.') {
-    if (!is_digit(r, ++p)) return fail_number(r, from, p);
-    while (is_digit(r, p))
-      p++;
+    if (!skip_digits(r, &p)) return fail_number(r, from, p);
   }
-  if (p < r->end && (*p == 'e' || *p == 'E')) {
+  if (is_one_of(r, p, 'e', 'E')) {
     p++;
-    p += p < r->end && (*p == '+' || *p == '-');
-    if (!is_digit(r, p)) return fail_number(r, from, p);
-    while (is_digit(r, p))
-      p++;
+    p += is_one_of(r, p, '+', '-');
+    if (!skip_digits(r, &p)) return fail_number(r, from, p);
   }
   node->kind = JSON_NUMBER;
   node->text = (struct str){from, (size_t)(p - from)};
