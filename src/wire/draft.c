@@ -197,11 +197,18 @@ void draft_patch(struct draft *draft, int64_t index, struct str member, enum pat
   if (piece.n) moved(draft);
 }
 
+/* Blanks right behind a text belong to it: a paragraph break between two blocks
+ * of one answer. Alone they are nothing. */
+static bool belongs_to_text(const struct draft *d, const struct part *p) {
+  if (p->kind != BLOCK_TEXT || p == d->parts || p->body.n == 0) return false;
+  return p[-1].kind == BLOCK_TEXT && p[-1].closed && !p[-1].dark;
+}
+
 static void close_part(struct draft *d, struct part *p) {
   p->closed = true;
   utf8_join_end(&p->join, &p->body);
   joined(d, &p->body);
-  if (p->dark) p->dark = words_blank(buf_str(&p->body));
+  if (p->dark) p->dark = words_blank(buf_str(&p->body)) && !belongs_to_text(d, p);
   for (size_t i = 0; i < p->patched_count; i++) {
     utf8_join_end(&p->patched[i].join, &p->patched[i].text);
     joined(d, &p->patched[i].text);

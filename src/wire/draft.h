@@ -2,9 +2,10 @@
  *
  * A wire's on_event calls these; whoever reads the answer pulls streamed pieces
  * and, at the end, the whole reply. Text is joined across pieces (a surrogate
- * pair, a character) before anyone sees it; blank text blocks are left out;
+ * pair, a character) before anyone sees it; blank text blocks are left out, but
+ * for those right behind a text (a paragraph break, which no wire sends back);
  * empty arguments become {}; lone surrogates are mended: once, here. The pieces
- * of a text block, put together, are its final text.
+ * of text, put together, are the texts of the reply.
  *
  * A failed allocation is remembered: draft_reply says so.
  */
