@@ -3,7 +3,6 @@
 #include "driver/driver.h"
 
 #include "base/mem.h"
-#include "core/limits.h"
 #include "core/record.h"
 #include "driver/run.h"
 #include "text/text.h"
@@ -66,9 +65,18 @@ static enum rein_code check_numbers(const struct run_spec *spec, struct err *err
   return REIN_OK;
 }
 
+/* The first record holds numbers, not defaults: another version may have others. */
 static enum rein_code start_record(struct run *run, struct err *err) {
   struct journal *journal = run->spec.journal;
-  record_put_start(&run->line, &run->spec.agent);
+  struct agent_config config = run->spec.agent;
+  config.limits = *agent_limits(run->agent);
+  config.address = run->spec.script ? STR("offline") : str_of(run->address.url);
+  if (run->spec.files) config.root = str_of(run->spec.files->root);
+  if (config.output_limit == 0) config.output_limit = OUTPUT_LIMIT_DEFAULT;
+  if (config.retries == 0) config.retries = RETRIES_DEFAULT;
+  if (config.lang == REIN_LANG_DEFAULT) config.lang = REIN_ENGLISH;
+  if (config.model_lang == REIN_LANG_DEFAULT) config.model_lang = REIN_ENGLISH;
+  record_put_start(&run->line, &config);
   if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   enum rein_code code = journal->kind->append(journal, buf_str(&run->line), err);
   run->dirty = true;
@@ -79,8 +87,6 @@ static enum rein_code prepare(struct run *run, struct err *err) {
   struct agent_config *config = &run->spec.agent;
   enum rein_code code = check_numbers(&run->spec, err);
   if (code != REIN_OK) return code;
-  if ((code = limits_fill(&config->limits, err)) != REIN_OK) return code;
-  if (config->output_limit == 0) config->output_limit = OUTPUT_LIMIT_DEFAULT;
   if (run->spec.idle_ms == 0) run->spec.idle_ms = IDLE_MS_DEFAULT;
   if ((code = secret_take(&run->key, run->spec.key, err)) != REIN_OK) return code;
   run->spec.key = STR_NONE;

@@ -22,7 +22,8 @@ struct run;
 /* Watches a run: all that a terminal, a log or a stream of JSON shows. Called
  * on the loop's thread; must not call back. Slices are borrowed. */
 struct watch {
-  /* A record joined the journal (the first is "start"); event NULL for it. */
+  /* A record joined the journal, and the machine was fed it. The first is
+   * "start", from within driver_add; event NULL for it. */
   void (*record)(void *ctx, struct run *run, struct str line, const struct event *event);
   /* A piece of streamed text, or of thinking; well-formed UTF-8. */
   void (*piece)(void *ctx, struct run *run, struct str text, bool thinking);
@@ -49,7 +50,7 @@ typedef void (*ask_fn)(void *ctx, struct run *run, uint32_t call, const struct t
 /* Slices and pointers are borrowed and must outlive the run, unless said. */
 struct run_spec {
   struct str id;                 /* of run_id_make; copied */
-  struct agent_config agent;
+  struct agent_config agent;     /* its limits as rein.h says: zero is the default */
   struct str base_url;           /* empty: the wire's own; http or https; copied */
   struct str key;                /* blanks around it are dropped; copied, wiped with the run */
   const struct script *script;   /* replies come from it, offline; NULL: HTTP */

@@ -133,6 +133,11 @@ static void done(void *ctx) {
   run_note(r->run, &(struct note){.kind = EVENT_RESULT, .id = r->id});
 }
 
+/* The loop is gone before the function returned, and so are run and driver. */
+static void drop(void *ctx) {
+  running_free(ctx);
+}
+
 static void launch(struct run *run, struct running *r) {
   r->launched = true;
   if (!r->call) {
@@ -141,7 +146,7 @@ static void launch(struct run *run, struct running *r) {
     return;
   }
   r->limit_at_ms = limit_at(run, r->call->row);
-  if (loop_work(run->driver->loop, work, done, r) == REIN_OK) return;
+  if (loop_work_or(run->driver->loop, work, done, drop, r) == REIN_OK) return;
   r->launched = false;
   run_break_memory(run);
 }
