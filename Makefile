@@ -145,7 +145,7 @@ $(foreach v,plain asan,$(foreach t,$(TESTS),\
 $(foreach f,$(FUZZ),$(eval $(call FUZZ_RULES,$(f))))
 
 BUILT_TESTS := $(foreach t,$(TESTS),$(if $(filter $(call floor_of,$(t)),$(FLOORS)),$(t:.c=)))
-ALL_C := $(sort $(wildcard src/*/*.c) $(TESTS) $(SUPPORT) $(FUZZ) $(EXAMPLES))
+ALL_C := $(sort $(wildcard src/*/*.c) $(TESTS) $(SUPPORT) $(FUZZ) $(EXAMPLES) dev/states.c)
 
 -include $(foreach v,$(VARIANTS),$(patsubst %.c,$(B)/$(v)/obj/%.d,$(ALL_C)))
 
@@ -175,8 +175,16 @@ $(B)/plain/examples/%: examples/%.c librein.a include/rein.h | $(B)/host.libs
 	$(call say,CC,$<)
 	@$(CC_plain) -std=c17 $(WARN) $(CFLAGS) -Iinclude $< librein.a @$(B)/host.libs -o $@
 
+# Prints the machine's table of states, for docs/ARCHITECTURE.md.
+$(B)/plain/states: $(B)/plain/obj/dev/states.o
+	@$(CC_plain) $< -o $@
+
 rein: $(B)/plain/rein
 	@cp $< $@.new && mv $@.new $@
+
+COMPLETIONS_bash := $(PREFIX)/share/bash-completion/completions
+COMPLETIONS_zsh := $(PREFIX)/share/zsh/site-functions
+COMPLETIONS_fish := $(PREFIX)/share/fish/vendor_completions.d
 
 # ---- targets -------------------------------------------------------------------
 
@@ -199,7 +207,8 @@ objects-clang: $(patsubst %.c,$(B)/clang/obj/%.o,$(ALL_C))
 demo: rein ## build, then run the first tutorial task: offline, no key
 	./rein -m demo 'README.md의 첫 줄을 읽고, 그다음 지금 몇 시인지 알려 줘' --lang ko
 
-build-check: rein lib examples tests fuzz objects-clang $(B)/asan/rein $(B)/plain/libpure.a
+build-check: rein lib examples tests fuzz objects-clang $(B)/asan/rein $(B)/plain/libpure.a \
+  $(B)/plain/states
 
 check: $(B)/have-test ## what CI runs: every test, at most 8 minutes
 	@$(MAKE) --no-print-directory -j$(JOBS) build-check
@@ -219,6 +228,9 @@ check-cli check-cases: $(B)/asan/rein
 format: $(B)/have-test ## format the C files in place
 	@clang-format-14 -i $(ALL_C) $(wildcard include/*.h src/*/*.h tests/support/*.h)
 
+docs: rein $(B)/plain/states ## put what the program prints of itself into docs/
+	@dev/check-docs --build $(B) --write
+
 install: rein lib ## PREFIX=/usr/local DESTDIR=
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 rein $(DESTDIR)$(PREFIX)/bin/rein
@@ -229,9 +241,12 @@ install: rein lib ## PREFIX=/usr/local DESTDIR=
 	ln -sf librein.so.0 $(DESTDIR)$(PREFIX)/lib/librein.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' dev/rein.pc.in \
 	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rein.pc
-	@if [ -f docs/rein.1 ]; then \
-	  install -d $(DESTDIR)$(PREFIX)/share/man/man1; \
-	  install -m 644 docs/rein.1 $(DESTDIR)$(PREFIX)/share/man/man1/rein.1; fi
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(COMPLETIONS_bash) \
+	  $(DESTDIR)$(COMPLETIONS_zsh) $(DESTDIR)$(COMPLETIONS_fish)
+	./rein --man > $(DESTDIR)$(PREFIX)/share/man/man1/rein.1
+	./rein --completion bash > $(DESTDIR)$(COMPLETIONS_bash)/rein
+	./rein --completion zsh > $(DESTDIR)$(COMPLETIONS_zsh)/_rein
+	./rein --completion fish > $(DESTDIR)$(COMPLETIONS_fish)/rein.fish
 
 clean: ## remove what was built
 	rm -rf $(B) rein librein.a librein.so
