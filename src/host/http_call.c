@@ -1,0 +1,176 @@
+/* One exchange: what curl says about it, told to the caller in order. How the
+ * request is made is http_setup.c's; when curl runs, http.c's.
+ */
+#include "host/http_inside.h"
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "text/text.h"
+
+#define WHY_MAX 1024
+
+static void sent_free(struct http_sent *sent) {
+  /* Headers carry keys, the body the conversation. */
+  for (struct curl_slist *h = sent->headers; h; h = h->next)
+    mem_wipe(h->data, strlen(h->data));
+  curl_slist_free_all(sent->headers);
+  if (sent->body) mem_wipe(sent->body, sent->body_n);
+  mem_free(sent->body);
+}
+
+void http_call_free(struct http_call *call) {
+  if (call->easy) curl_easy_cleanup(call->easy);
+  loop_timer_free(call->slow);
+  sent_free(&call->sent);
+  buf_release(&call->name);
+  mem_free(call);
+}
+
+/* Out of the multi handle and the list; nothing of it fires afterwards. */
+static void detach(struct http_call *call) {
+  struct http *http = call->http;
+  if (call->added) (void)curl_multi_remove_handle(http->multi, call->easy);
+  call->added = false;
+  if (call->chore != CHORE_NONE) http->chores--;
+  call->chore = CHORE_NONE;
+  if (call->prev)
+    call->prev->next = call->next;
+  else
+    http->calls = call->next;
+  if (call->next) call->next->prev = call->prev;
+  call->next = call->prev = NULL;
+  loop_timer_set(call->slow, INT64_MAX);
+}
+
+void http_call_drop(struct http_call *call) {
+  /* A shared (HTTP/2) connection would be kept, though it may be what hangs:
+   * unless others are on it, it goes too. */
+  (void)curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 1L);
+  detach(call);
+  http_call_free(call);
+}
+
+void http_call_end(struct http_call *call, enum http_end end, struct str why) {
+  call->ending = true;
+  if (end == HTTP_SLOW) (void)curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 1L);
+  detach(call);
+  struct buf shown;
+  buf_init(&shown, WHY_MAX);
+  if (end != HTTP_WHOLE) utf8_show(&shown, why, false);
+  call->answer.end(call->answer.ctx, end, buf_str(&shown));
+  buf_release(&shown);
+  http_call_free(call);
+}
+
+static enum http_end end_of(const struct http_call *call, CURLcode code) {
+  long tunnel = 0;
+  if (code == CURLE_OK) return HTTP_WHOLE;
+  if (call->big) return HTTP_BIG;
+  if (call->head != HEAD_AWAITED) return HTTP_BROKEN;
+  if (code == CURLE_OPERATION_TIMEDOUT) return HTTP_SLOW;
+  (void)curl_easy_getinfo(call->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel);
+  if (tunnel >= 300) return HTTP_CONNECT;
+  switch ((int)code) { /* a few of curl's codes, which are no list of ours */
+  case CURLE_COULDNT_RESOLVE_PROXY:
+  case CURLE_COULDNT_RESOLVE_HOST:
+  case CURLE_COULDNT_CONNECT:
+  case CURLE_INTERFACE_FAILED:
+  case CURLE_SSL_CONNECT_ERROR:
+  case CURLE_PEER_FAILED_VERIFICATION:
+  case CURLE_SSL_CERTPROBLEM:
+  case CURLE_SSL_CIPHER:
+  case CURLE_SSL_CACERT_BADFILE:
+  case CURLE_SSL_ISSUER_ERROR:
+  case CURLE_SSL_INVALIDCERTSTATUS:
+  case CURLE_PROXY: return HTTP_CONNECT;
+  }
+  return HTTP_BROKEN;
+}
+
+static struct str words_of(const struct http_call *call, CURLcode code, struct buf *room) {
+  if (call->big) {
+    struct num_text num;
+    TEXT_PUT(room, REIN_ENGLISH, T_HOST_BIG, str_num(&num, (int64_t)call->body_max));
+    return buf_str(room);
+  }
+  if (code == CURLE_SEND_FAIL_REWIND) {
+    TEXT_PUT(room, REIN_ENGLISH, T_HOST_STALE);
+    return buf_str(room);
+  }
+  if (call->name.fail) {
+    TEXT_PUT(room, REIN_ENGLISH, T_HOST_NO_MEMORY);
+    return buf_str(room);
+  }
+  return str_of(call->words[0] ? call->words : curl_easy_strerror(code));
+}
+
+void http_call_done(struct http_call *call, CURLcode code) {
+  struct buf room;
+  buf_init(&room, WHY_MAX);
+  http_call_end(call, end_of(call, code), words_of(call, code, &room));
+  buf_release(&room);
+}
+
+/* ---- What curl hands over; a result other than n stops the exchange -------- */
+
+static bool head_starts(struct http_call *call, struct str line) {
+  struct str version, rest;
+  int64_t status;
+  /* "HTTP/2 200 ", "HTTP/1.1 404 Not Found" */
+  bool read = str_split(line, ' ', &version, &rest) && str_to_num(str_part(rest, 0, 3), &status);
+  if (!read) return false;
+  call->head = status < 200 ? HEAD_INTERIM : HEAD_FINAL;
+  if (call->head == HEAD_INTERIM) return true;
+  loop_timer_set(call->slow, INT64_MAX);
+  call->answer.status(call->answer.ctx, (int)status);
+  return true;
+}
+
+static bool header_came(struct http_call *call, struct str line) {
+  struct str name, value;
+  /* Lines that go on from the last one are not sent by today's servers
+   * (RFC 9112, 5.2); half a value is no value. */
+  if (line.p[0] == ' ' || line.p[0] == '\t' || !str_split(line, ':', &name, &value)) return true;
+  buf_reset(&call->name);
+  for (size_t i = 0; i < name.n; i++) {
+    char c = name.p[i];
+    buf_c(&call->name, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+  }
+  if (call->name.fail) return false;
+  call->answer.header(call->answer.ctx, str_trim(buf_str(&call->name)), str_trim(value));
+  return true;
+}
+
+size_t http_on_header(char *line, size_t size, size_t n, void *ctx) {
+  struct http_call *call = ctx;
+  struct str text = str_trim((struct str){line, size * n});
+  bool going = call->chore != CHORE_DROP;
+  if (!going) return 0;
+  if (call->head == HEAD_AWAITED)
+    going = head_starts(call, text);
+  else if (text.n == 0)
+    call->head = call->head == HEAD_INTERIM ? HEAD_AWAITED : HEAD_DONE;
+  else if (call->head == HEAD_FINAL)
+    going = header_came(call, (struct str){line, size * n});
+  return going && call->chore != CHORE_DROP ? size * n : 0;
+}
+
+size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
+  struct http_call *call = ctx;
+  struct str piece = {bytes, size * n};
+  if (call->chore == CHORE_DROP) return CURL_WRITEFUNC_ERROR;
+  call->big = piece.n > call->body_max - call->body_n;
+  if (call->big) piece.n = call->body_max - call->body_n;
+  call->body_n += piece.n;
+  if (piece.n) call->answer.bytes(call->answer.ctx, piece);
+  return call->big || call->chore == CHORE_DROP ? CURL_WRITEFUNC_ERROR : size * n;
+}
+
+size_t http_on_body(char *room, size_t size, size_t n, void *ctx) {
+  struct http_sent *sent = &((struct http_call *)ctx)->sent;
+  size_t left = sent->body_n - sent->body_at;
+  size_t take = left < size * n ? left : size * n;
+  if (take) memcpy(room, sent->body + sent->body_at, take);
+  sent->body_at += take;
+  return take;
+}

@@ -1,0 +1,93 @@
+/* The inside of HTTP: http.c drives curl's multi handle on the loop's sockets,
+ * http_call.c is one exchange, http_setup.c says how a request is to be made,
+ * http_wait.c serves pool threads.
+ */
+#pragma once
+
+#include "host/http.h"
+#include "host/loop_inside.h"
+
+#include <curl/curl.h>
+
+#define HTTP_CONNECT_MS 10000
+#define HTTP_HEADERS_MS 600000 /* a local server may read the prompt for minutes first */
+
+struct http_poll {
+  uv_poll_t uv;
+  struct http *http;
+  curl_socket_t fd;
+  int events; /* UV_READABLE, UV_WRITABLE */
+  struct http_poll *next, *prev;
+};
+
+enum http_chore {
+  CHORE_NONE,
+  CHORE_ADD,  /* started while curl was on the stack */
+  CHORE_DROP, /* aborted while curl was on the stack */
+};
+
+enum http_head { /* of the answer */
+                 HEAD_AWAITED,
+                 HEAD_INTERIM, /* a 1xx answer's lines */
+                 HEAD_FINAL,
+                 HEAD_DONE,
+};
+
+struct http_sent { /* owned copies of what goes out */
+  struct curl_slist *headers;
+  char *body;
+  size_t body_n, body_at;
+};
+
+struct http_call {
+  struct http *http;
+  struct http_call *next, *prev;
+  CURL *easy;
+  struct loop_timer *slow; /* headers_ms */
+  struct http_sent sent;
+  struct http_answer answer;
+  enum http_head head;
+  enum http_chore chore;
+  bool added, ending, big;
+  size_t body_max, body_n;
+  struct buf name; /* of the header at hand, lower-case */
+  char words[CURL_ERROR_SIZE];
+};
+
+struct http_wait;
+
+struct http {
+  struct loop_kept kept; /* pool threads may hold it until they end */
+  struct loop *loop;
+  CURLM *multi;
+  struct loop_timer *timer;
+  struct http_call *calls;
+  struct http_poll *polls;
+  char *ca_dir, *ca_file, *proxy, *no_proxy; /* NULL none */
+  size_t chores;
+  bool inside;          /* curl is on the stack: no multi function may be called */
+  bool broken;          /* the multi handle lost a socket and must be replaced */
+  pthread_mutex_t lock; /* guards what is below, for http_wait.c */
+  struct http_wait *waits;
+  bool closed;
+};
+
+/* http_setup.c: checks the request; copies it into `sent` and the easy handle. */
+enum rein_code http_request_check(const struct http_request *request, struct err *err);
+enum rein_code http_setup(struct http_call *call, const struct http_request *request,
+                          struct err *err);
+
+/* http_call.c */
+void http_call_free(struct http_call *call); /* unlinked and not in the multi */
+/* Takes it out of everything, tells `end`, frees it. */
+void http_call_end(struct http_call *call, enum http_end end, struct str why);
+/* curl is done with it. */
+void http_call_done(struct http_call *call, CURLcode code);
+/* Takes it out of everything, frees it. */
+void http_call_drop(struct http_call *call);
+size_t http_on_header(char *line, size_t size, size_t n, void *ctx);
+size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx);
+size_t http_on_body(char *room, size_t size, size_t n, void *ctx);
+
+/* http_wait.c: ends all waiting. */
+void http_waits_close(struct http *http);
