@@ -266,7 +266,8 @@ REIN_API void rein_report_free(struct rein_report *report); /* NULL is fine */
  *
  * An answer to something that is not wanted any more changes nothing. What the
  * machine cannot do by itself is refused in the options: builtin, root, approve,
- * hear, cancel, demo and script:FILE. A tool's `run` is yours to call, or NULL.
+ * hear, cancel, demo and script:FILE. A tool's `run` is yours to call, or NULL;
+ * so is its limit_ms yours to keep.
  */
 struct rein_machine;
 
@@ -321,6 +322,9 @@ REIN_API enum rein_code rein_machine_end(struct rein_machine *machine, uint32_t 
  * until bytes are fed next. */
 REIN_API bool rein_machine_piece(struct rein_machine *machine, const char **text, size_t *len,
                                  bool *thinking);
+/* True once when the pieces of text given out of this reply do not count: it
+ * broke, or the server began it anew. Ask before pulling pieces. */
+REIN_API bool rein_machine_withdrawn(struct rein_machine *machine);
 REIN_API enum rein_code rein_machine_verdict(struct rein_machine *machine, uint32_t id,
                                              enum rein_verdict verdict, const char *reason,
                                              int64_t now_ms);

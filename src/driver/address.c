@@ -10,7 +10,8 @@
 
 static enum rein_code check(struct str url, struct err *err) {
   bool ok = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
-  for (size_t i = 0; i < url.n; i++) ok = ok && url.p[i] > ' ' && url.p[i] <= '~';
+  for (size_t i = 0; i < url.n; i++)
+    ok = ok && url.p[i] > ' ' && url.p[i] <= '~';
   if (ok) {
     struct str rest = str_part(url, str_find(url, STR("//")) + 2, url.n);
     struct str host = str_part(rest, 0, str_find_char(rest, '/'));
@@ -39,7 +40,8 @@ enum rein_code address_init(struct address *address, const struct wire *wire, st
                             const struct secret *key, struct err *err) {
   struct buf url;
   if (base.n == 0) base = str_of(wire->base_url);
-  while (base.n > 0 && base.p[base.n - 1] == '/') base.n--;
+  while (base.n > 0 && base.p[base.n - 1] == '/')
+    base.n--;
   enum rein_code code = check(base, err);
   if (code != REIN_OK) return code;
   buf_init(&url, URL_BYTES_MAX);

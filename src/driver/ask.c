@@ -18,7 +18,8 @@ struct asking {
 
 static struct asking **find(struct run *run, uint32_t id) {
   struct asking **link = &run->asking;
-  while (*link && (*link)->id != id) link = &(*link)->next;
+  while (*link && (*link)->id != id)
+    link = &(*link)->next;
   return link;
 }
 
@@ -40,8 +41,10 @@ void ask_start(struct run *run, const struct action *action) {
   a->id = action->id;
   a->next = run->asking;
   run->asking = a;
-  if (!run->spec.ask) answer_nobody(run, action);
-  else run->spec.ask(run->spec.ask_ctx, run, a->id, action->tool, action->args, action->rule);
+  if (!run->spec.ask)
+    answer_nobody(run, action);
+  else
+    run->spec.ask(run->spec.ask_ctx, run, a->id, action->tool, action->args, action->rule);
 }
 
 void driver_answer(struct run *run, uint32_t call, enum rein_verdict verdict, enum decider by,
@@ -62,7 +65,8 @@ void ask_deliver(struct run *run, uint32_t id) {
   struct asking **link = find(run, id), *a = *link;
   if (!a || !a->answered) return;
   *link = a->next;
-  run_deliver(run, &(struct event){.kind = EVENT_VERDICT, .id = id,
+  run_deliver(run, &(struct event){.kind = EVENT_VERDICT,
+                                   .id = id,
                                    .text = {a->reason, a->reason_n},
                                    .verdict = {a->verdict, a->by, a->remember}});
   mem_free(a);
@@ -76,5 +80,6 @@ void ask_drop(struct run *run, uint32_t id) {
 }
 
 void ask_drop_all(struct run *run) {
-  while (run->asking) ask_drop(run, run->asking->id);
+  while (run->asking)
+    ask_drop(run, run->asking->id);
 }

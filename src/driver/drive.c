@@ -41,8 +41,7 @@ void note_release(struct note *note) {
 void run_note(struct run *run, const struct note *note) {
   if (run->note_count == run->note_room) {
     size_t room = run->note_room ? run->note_room * 2 : 8;
-    struct note *notes =
-        room <= NOTES_MAX ? mem_resize(run->notes, room * sizeof *notes) : NULL;
+    struct note *notes = room <= NOTES_MAX ? mem_resize(run->notes, room * sizeof *notes) : NULL;
     if (!notes) {
       struct note lost = *note;
       note_release(&lost);
@@ -85,25 +84,25 @@ static bool over(const struct run *run) {
 
 static void perform(struct run *run, const struct action *action) {
   switch (action->kind) {
-    case ACTION_NONE:
-    case ACTION_DONE: return; /* the pump sees that it ended */
-    case ACTION_RESERVE:
-      /* A budget that many runs share is asked here, and may answer REFUSED. */
-      run_note(run, &(struct note){.kind = EVENT_GRANTED, .id = action->id,
-                                   .number = action->tokens});
-      return;
-    case ACTION_SEND: send_start(run, action); return;
-    case ACTION_REWRITE:
-      run_note(run, &(struct note){.kind = EVENT_REWRITE, .id = action->id,
-                                   .rewrite = action->rewrite});
-      return;
-    case ACTION_ASK: ask_start(run, action); return;
-    case ACTION_RUN: call_prepare(run, action); return;
-    case ACTION_ABORT_SEND: send_drop(run); return;
-    case ACTION_ABORT_RUN:
-      call_drop(run, action->id);
-      ask_drop(run, action->id);
-      return;
+  case ACTION_NONE:
+  case ACTION_DONE: return; /* the pump sees that it ended */
+  case ACTION_RESERVE:
+    /* A budget that many runs share is asked here, and may answer REFUSED. */
+    run_note(run,
+             &(struct note){.kind = EVENT_GRANTED, .id = action->id, .number = action->tokens});
+    return;
+  case ACTION_SEND: send_start(run, action); return;
+  case ACTION_REWRITE:
+    run_note(run,
+             &(struct note){.kind = EVENT_REWRITE, .id = action->id, .rewrite = action->rewrite});
+    return;
+  case ACTION_ASK: ask_start(run, action); return;
+  case ACTION_RUN: call_prepare(run, action); return;
+  case ACTION_ABORT_SEND: send_drop(run); return;
+  case ACTION_ABORT_RUN:
+    call_drop(run, action->id);
+    ask_drop(run, action->id);
+    return;
   }
 }
 
@@ -111,7 +110,8 @@ static void perform(struct run *run, const struct action *action) {
  * pulls in the same order. */
 static void pull(struct run *run) {
   struct action action;
-  while (!run->broken && agent_next(run->agent, &action)) perform(run, &action);
+  while (!run->broken && agent_next(run->agent, &action))
+    perform(run, &action);
 }
 
 /* Text is mended before it is written down, so that the record read back is
@@ -152,37 +152,39 @@ static void deliver_cancel(struct run *run, const struct note *note) {
   struct num_text room;
   struct buf by;
   buf_init(&by, 256);
-  if (note->number == 0) TEXT_PUT(&by, run->spec.agent.lang, T_DRIVER_EMBEDDER);
-  else TEXT_PUT(&by, run->spec.agent.lang, T_DRIVER_SIGNAL, str_num(&room, note->number));
-  run_deliver(run, &(struct event){.kind = EVENT_CANCEL, .signal = (int)note->number,
-                                   .text = buf_str(&by)});
+  if (note->number == 0)
+    TEXT_PUT(&by, run->spec.agent.lang, T_DRIVER_EMBEDDER);
+  else
+    TEXT_PUT(&by, run->spec.agent.lang, T_DRIVER_SIGNAL, str_num(&room, note->number));
+  run_deliver(run, &(struct event){
+                       .kind = EVENT_CANCEL, .signal = (int)note->number, .text = buf_str(&by)});
   buf_release(&by);
 }
 
 static void take(struct run *run, const struct note *note) {
   switch (note->kind) {
-    case EVENT_SAY:
-      run_deliver(run, &(struct event){.kind = EVENT_SAY, .text = {note->words, note->words_n}});
-      return;
-    case EVENT_GRANTED:
-      run_deliver(run, &(struct event){.kind = EVENT_GRANTED, .id = note->id,
-                                       .tokens = note->number});
-      return;
-    case EVENT_REFUSED:
-      run_deliver(run, &(struct event){.kind = EVENT_REFUSED, .id = note->id});
-      return;
-    case EVENT_REPLY:
-    case EVENT_FAILED: send_deliver(run, note->id); return;
-    case EVENT_VERDICT: ask_deliver(run, note->id); return;
-    case EVENT_STARTED: call_deliver_started(run, note->id); return;
-    case EVENT_RESULT: call_deliver_result(run, note->id); return;
-    case EVENT_REWRITE:
-      run_deliver(run, &(struct event){.kind = EVENT_REWRITE, .id = note->id,
-                                       .rewrite = note->rewrite});
-      return;
-    case EVENT_CANCEL: deliver_cancel(run, note); return;
-    case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
-    case EVENT_LIMITS: return; /* a resumed run's; nothing here makes one */
+  case EVENT_SAY:
+    run_deliver(run, &(struct event){.kind = EVENT_SAY, .text = {note->words, note->words_n}});
+    return;
+  case EVENT_GRANTED:
+    run_deliver(run,
+                &(struct event){.kind = EVENT_GRANTED, .id = note->id, .tokens = note->number});
+    return;
+  case EVENT_REFUSED:
+    run_deliver(run, &(struct event){.kind = EVENT_REFUSED, .id = note->id});
+    return;
+  case EVENT_REPLY:
+  case EVENT_FAILED: send_deliver(run, note->id); return;
+  case EVENT_VERDICT: ask_deliver(run, note->id); return;
+  case EVENT_STARTED: call_deliver_started(run, note->id); return;
+  case EVENT_RESULT: call_deliver_result(run, note->id); return;
+  case EVENT_REWRITE:
+    run_deliver(run,
+                &(struct event){.kind = EVENT_REWRITE, .id = note->id, .rewrite = note->rewrite});
+    return;
+  case EVENT_CANCEL: deliver_cancel(run, note); return;
+  case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
+  case EVENT_LIMITS: return; /* a resumed run's; nothing here makes one */
   }
 }
 

@@ -28,7 +28,8 @@ static void run_free(struct run *run) {
     if (run->next) run->next->link = run->link;
   }
   if (run->live) run->driver->live--;
-  for (size_t i = 0; i < run->note_count; i++) note_release(&run->notes[i]);
+  for (size_t i = 0; i < run->note_count; i++)
+    note_release(&run->notes[i]);
   mem_free(run->notes);
   if (run->timer) loop_timer_free(run->timer);
   agent_free(run->agent);
@@ -42,7 +43,8 @@ static void run_free(struct run *run) {
 
 void driver_free(struct driver *driver) {
   if (!driver) return;
-  while (driver->runs) run_free(driver->runs);
+  while (driver->runs)
+    run_free(driver->runs);
   calls_wait(driver);
   mem_free(driver);
 }

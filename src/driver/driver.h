@@ -44,20 +44,20 @@ typedef void (*ask_fn)(void *ctx, struct run *run, uint32_t call, const struct t
 
 #define IDLE_MS_DEFAULT 300000 /* five minutes: reasoning models are silent for some */
 #define CALL_MS_DEFAULT 120000 /* of one call whose row names no limit */
-#define KEY_BYTES_MAX 4096 /* the longest tokens in use are about half of it */
-#define ASK_REASON_MAX 2000 /* bytes of a person's reason that reach the model */
+#define KEY_BYTES_MAX 4096     /* the longest tokens in use are about half of it */
+#define ASK_REASON_MAX 2000    /* bytes of a person's reason that reach the model */
 
 /* Slices and pointers are borrowed and must outlive the run, unless said. */
 struct run_spec {
-  struct str id;                 /* of run_id_make; copied */
-  struct agent_config agent;     /* its limits as rein.h says: zero is the default */
-  struct str base_url;           /* empty: the wire's own; http or https; copied */
-  struct str key;                /* blanks around it are dropped; copied, wiped with the run */
-  const struct script *script;   /* replies come from it, offline; NULL: HTTP */
-  const struct files *files;     /* root of the built-in tools; NULL none */
-  struct journal *journal;       /* taken, also when driver_add fails */
-  int64_t idle_ms;               /* 0: IDLE_MS_DEFAULT; REIN_OFF */
-  size_t read_points_max;        /* characters of one read_file; 0: its default */
+  struct str id;               /* of run_id_make; copied */
+  struct agent_config agent;   /* its limits as rein.h says: zero is the default */
+  struct str base_url;         /* empty: the wire's own; http or https; copied */
+  struct str key;              /* blanks around it are dropped; copied, wiped with the run */
+  const struct script *script; /* replies come from it, offline; NULL: HTTP */
+  const struct files *files;   /* root of the built-in tools; NULL none */
+  struct journal *journal;     /* taken, also when driver_add fails */
+  int64_t idle_ms;             /* 0: IDLE_MS_DEFAULT; REIN_OFF */
+  size_t read_points_max;      /* characters of one read_file; 0: its default */
   ask_fn ask;
   struct watch watch;
   void *ask_ctx;

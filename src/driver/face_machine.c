@@ -22,12 +22,13 @@ struct rein_machine {
   struct journal *journal;
   struct attempt *attempt; /* of the request in flight; NULL none */
   uint32_t attempt_id;
-  int64_t now_ms;    /* the newest time that the caller told */
+  int64_t now_ms; /* the newest time that the caller told */
   int64_t idle_ms;
-  int64_t idle_at_ms; /* the request is given up on then; INT64_MAX: never */
-  bool over;         /* its last event came; its end is not waited for */
-  uint32_t abort;    /* a request that was given up on here; 0 none */
-  struct arena arena; /* of a fault's words */
+  int64_t idle_at_ms;    /* the request is given up on then; INT64_MAX: never */
+  bool over;             /* its last event came; its end is not waited for */
+  bool shown, withdrawn; /* pieces were given out; they do not count */
+  uint32_t abort;        /* a request that was given up on here; 0 none */
+  struct arena arena;    /* of a fault's words */
   struct buf line, rule, text, reason;
 };
 
@@ -145,9 +146,12 @@ void rein_machine_free(struct rein_machine *machine) {
 /* -- what it wants -- */
 
 static void want_send(struct rein_machine *m, const struct action *action, struct rein_want *want) {
-  static const struct fault lost = {.kind = FAULT_CONNECT, .message = {"out of memory", 13},
-                                    .retry_after_ms = -1, .should_retry = -1};
+  static const struct fault lost = {.kind = FAULT_CONNECT,
+                                    .message = {"out of memory", 13},
+                                    .retry_after_ms = -1,
+                                    .should_retry = -1};
   drop_attempt(m);
+  m->shown = false;
   if (attempt_new(m->face.config.wire, action->id, &m->attempt) != REIN_OK) {
     (void)feed(m, &(struct event){.kind = EVENT_FAILED, .id = action->id, .fault = &lost});
     return; /* the machine tries again later, or ends */
@@ -176,27 +180,27 @@ static void want_call(struct rein_machine *m, const struct action *action, struc
 static void perform(struct rein_machine *m, const struct action *action, struct rein_want *want) {
   want->id = action->id;
   switch (action->kind) {
-    case ACTION_NONE: return;
-    case ACTION_RESERVE:
-      (void)feed(m, &(struct event){.kind = EVENT_GRANTED, .id = action->id,
-                                    .tokens = action->tokens});
-      return;
-    case ACTION_REWRITE:
-      (void)feed(m, &(struct event){.kind = EVENT_REWRITE, .id = action->id,
-                                    .rewrite = action->rewrite});
-      return;
-    case ACTION_SEND: want_send(m, action, want); return;
-    case ACTION_ASK: want_call(m, action, want, REIN_WANT_ASK); return;
-    case ACTION_RUN: want_call(m, action, want, REIN_WANT_RUN); return;
-    case ACTION_ABORT_SEND:
-      drop_attempt(m);
-      want->kind = REIN_WANT_ABORT_SEND;
-      return;
-    case ACTION_ABORT_RUN: want->kind = REIN_WANT_ABORT_RUN; return;
-    case ACTION_DONE:
-      want->kind = REIN_WANT_DONE;
-      want->outcome = action->outcome;
-      return;
+  case ACTION_NONE: return;
+  case ACTION_RESERVE:
+    (void)feed(m,
+               &(struct event){.kind = EVENT_GRANTED, .id = action->id, .tokens = action->tokens});
+    return;
+  case ACTION_REWRITE:
+    (void)feed(
+        m, &(struct event){.kind = EVENT_REWRITE, .id = action->id, .rewrite = action->rewrite});
+    return;
+  case ACTION_SEND: want_send(m, action, want); return;
+  case ACTION_ASK: want_call(m, action, want, REIN_WANT_ASK); return;
+  case ACTION_RUN: want_call(m, action, want, REIN_WANT_RUN); return;
+  case ACTION_ABORT_SEND:
+    drop_attempt(m);
+    want->kind = REIN_WANT_ABORT_SEND;
+    return;
+  case ACTION_ABORT_RUN: want->kind = REIN_WANT_ABORT_RUN; return;
+  case ACTION_DONE:
+    want->kind = REIN_WANT_DONE;
+    want->outcome = action->outcome;
+    return;
   }
 }
 
@@ -216,6 +220,17 @@ enum rein_want_kind rein_machine_next(struct rein_machine *machine, struct rein_
 
 /* -- the answer of a request -- */
 
+static void withdraw(struct rein_machine *m) {
+  m->withdrawn = m->withdrawn || m->shown;
+  m->shown = false;
+}
+
+bool rein_machine_withdrawn(struct rein_machine *machine) {
+  bool withdrawn = machine->withdrawn;
+  machine->withdrawn = false;
+  return withdrawn;
+}
+
 static enum rein_code finish(struct rein_machine *m, enum attempt_end end, struct str why) {
   struct event event;
   struct fault fault;
@@ -227,6 +242,7 @@ static enum rein_code finish(struct rein_machine *m, enum attempt_end end, struc
     fault = *event.fault;
     ok = secret_tidy_fault(&m->arena, &m->key, &fault);
     event.fault = &fault;
+    withdraw(m);
   }
   enum rein_code code = ok ? feed(m, &event) : REIN_MEMORY;
   drop_attempt(m);
@@ -253,6 +269,7 @@ enum rein_code rein_machine_bytes(struct rein_machine *machine, uint32_t id, con
   struct rein_machine *m = machine;
   if (!is_open(m, id) || m->over) return REIN_OK;
   attempt_bytes(m->attempt, (struct str){bytes, len});
+  if (attempt_withdrawn(m->attempt)) withdraw(m);
   if (attempt_moved(m->attempt)) idle_again(m);
   m->over = attempt_over(m->attempt);
   return REIN_OK;
@@ -260,15 +277,17 @@ enum rein_code rein_machine_bytes(struct rein_machine *machine, uint32_t id, con
 
 bool rein_machine_piece(struct rein_machine *machine, const char **text, size_t *len,
                         bool *thinking) {
+  struct rein_machine *m = machine;
   struct str piece;
-  if (!machine->attempt || !attempt_piece(machine->attempt, &piece, thinking)) return false;
+  if (!m->attempt || !attempt_piece(m->attempt, &piece, thinking)) return false;
   *text = piece.p;
   *len = piece.n;
+  m->shown = m->shown || !*thinking;
   return true;
 }
 
-enum rein_code rein_machine_end(struct rein_machine *machine, uint32_t id, bool ok,
-                                const char *why, int64_t now_ms) {
+enum rein_code rein_machine_end(struct rein_machine *machine, uint32_t id, bool ok, const char *why,
+                                int64_t now_ms) {
   see(machine, now_ms);
   if (!is_open(machine, id)) return REIN_OK;
   return finish(machine, ok ? ATTEMPT_CLOSED : ATTEMPT_BROKEN, str_of(why));
@@ -315,8 +334,7 @@ static enum rein_code feed_text(struct rein_machine *m, struct event *event, str
 }
 
 enum rein_code rein_machine_verdict(struct rein_machine *machine, uint32_t id,
-                                    enum rein_verdict verdict, const char *reason,
-                                    int64_t now_ms) {
+                                    enum rein_verdict verdict, const char *reason, int64_t now_ms) {
   see(machine, now_ms);
   enum rein_verdict said = verdict == REIN_ALLOW ? REIN_ALLOW : REIN_DENY;
   struct event event = {.kind = EVENT_VERDICT, .id = id, .verdict = {said, BY_PERSON, false}};
@@ -359,9 +377,12 @@ const char *rein_machine_reason(struct rein_machine *machine) {
   const struct agent_end *end = agent_ended(machine->agent);
   enum rein_lang lang = machine->face.config.lang;
   buf_reset(&machine->reason);
-  if (end->why.text != T_NONE) err_put(&machine->reason, lang, &end->why);
-  else if (end->outcome == REIN_OUTCOME_NONE) TEXT_PUT(&machine->reason, lang, T_DRIVER_RUNNING);
-  else TEXT_PUT(&machine->reason, lang, T_DRIVER_FINISHED);
+  if (end->why.text != T_NONE)
+    err_put(&machine->reason, lang, &end->why);
+  else if (end->outcome == REIN_OUTCOME_NONE)
+    TEXT_PUT(&machine->reason, lang, T_DRIVER_RUNNING);
+  else
+    TEXT_PUT(&machine->reason, lang, T_DRIVER_FINISHED);
   return buf_z(&machine->reason);
 }
 

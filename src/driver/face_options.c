@@ -28,7 +28,8 @@ enum rein_code face_fail(struct rein_error *error, enum rein_lang lang, const st
   err_put(&text, lang, err);
   /* Cut between characters; the tail of a sentence is its least important part. */
   struct str s = buf_str(&text);
-  while (s.n >= sizeof error->message) s = utf8_head(s, utf8_count(s) - 1);
+  while (s.n >= sizeof error->message)
+    s = utf8_head(s, utf8_count(s) - 1);
   error->code = err->code;
   if (s.n > 0) memcpy(error->message, s.p, s.n);
   error->message[s.n] = '\0';
@@ -256,11 +257,16 @@ enum rein_code face_open(const struct rein_options *options, enum face_use use, 
   if (code == REIN_OK) code = load_policy(f, err);
   if (code == REIN_OK && f->o.root) code = files_open_root(f->o.root, &f->files, err);
   f->config = (struct agent_config){
-      .wire = f->provider.wire,       .model = f->provider.model,
-      .system = str_of(f->o.system),  .rows = f->rows,
-      .row_count = f->row_count,      .policy = &f->policy,
-      .limits = f->o.limits,          .output_limit = f->o.output_limit,
-      .retries = f->o.retries,        .lang = f->o.lang,
+      .wire = f->provider.wire,
+      .model = f->provider.model,
+      .system = str_of(f->o.system),
+      .rows = f->rows,
+      .row_count = f->row_count,
+      .policy = &f->policy,
+      .limits = f->o.limits,
+      .output_limit = f->o.output_limit,
+      .retries = f->o.retries,
+      .lang = f->o.lang,
       .model_lang = f->o.model_lang,
   };
   return code;

@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-#define CANCEL_LOOK_MS 40      /* a cancel is seen within fifty */
+#define CANCEL_LOOK_MS 40          /* a cancel is seen within fifty */
 #define LINE_BYTES_MAX (64u << 20) /* of a streamed piece, escaped */
 
 struct session {
@@ -21,7 +21,7 @@ struct session {
   struct http *http;
   struct driver *driver;
   struct run *run;
-  struct loop_timer *look; /* at the caller's cancel */
+  struct loop_timer *look;   /* at the caller's cancel */
   struct approval *approval; /* the question that is open; NULL none */
   struct rein_report *report;
 };
@@ -144,8 +144,10 @@ static void on_retry(void *ctx, struct run *run, const struct fault *fault, int6
 
 static void on_look(void *ctx) {
   struct session *s = ctx;
-  if (*s->face.o.cancel) driver_cancel(s->run, 0);
-  else loop_timer_set(s->look, loop_now(s->loop) + CANCEL_LOOK_MS);
+  if (*s->face.o.cancel)
+    driver_cancel(s->run, 0);
+  else
+    loop_timer_set(s->look, loop_now(s->loop) + CANCEL_LOOK_MS);
 }
 
 /* -- the house -- */
@@ -176,16 +178,23 @@ static enum rein_code add(struct session *s, struct err *err) {
   const struct rein_options *o = &s->face.o;
   struct run_name name;
   struct run_spec spec = {
-      .agent = s->face.config,          .base_url = str_of(o->base_url),
-      .key = str_of(o->api_key),        .script = s->face.provider.script,
+      .agent = s->face.config,
+      .base_url = str_of(o->base_url),
+      .key = str_of(o->api_key),
+      .script = s->face.provider.script,
       .files = o->root ? &s->face.files : NULL,
-      .idle_ms = o->idle_ms,            .ask = o->approve ? on_ask : NULL,
-      .ask_ctx = s,                     .github_url = str_of(o->github_url),
+      .idle_ms = o->idle_ms,
+      .ask = o->approve ? on_ask : NULL,
+      .ask_ctx = s,
+      .github_url = str_of(o->github_url),
       .github_token = str_of(o->github_token),
   };
   if (o->hear)
-    spec.watch = (struct watch){.record = on_record, .piece = on_piece,
-                                .withdrawn = on_withdrawn, .retry = on_retry, .ctx = s};
+    spec.watch = (struct watch){.record = on_record,
+                                .piece = on_piece,
+                                .withdrawn = on_withdrawn,
+                                .retry = on_retry,
+                                .ctx = s};
   enum rein_code code = run_id_make(&name, err);
   if (code == REIN_OK) code = run_seed_make(&spec.agent.jitter_seed, err);
   if (code == REIN_OK) code = journal_open_memory(&spec.journal, err);

@@ -10,7 +10,8 @@
 
 static enum rein_code chance(void *out, size_t n, struct err *err) {
   ssize_t got;
-  do got = getrandom(out, n, 0);
+  do
+    got = getrandom(out, n, 0);
   while (got < 0 && errno == EINTR);
   if (got == (ssize_t)n) return REIN_OK;
   return ERR(err, REIN_SYSTEM, T_DRIVER_NO_CHANCE, str_of(strerror(errno)));

@@ -9,10 +9,10 @@
 
 #define REPLAY_BYTES_MAX ((size_t)2 << 30) /* twice what a journal in memory may hold */
 
-static void pull(struct agent *agent, replay_action_fn fn, void *ctx) {
+static void pull(struct agent *agent, const struct replay_watch *watch) {
   struct action action;
   while (agent_next(agent, &action))
-    if (fn) fn(ctx, &action);
+    if (watch && watch->action) watch->action(watch->ctx, &action);
 }
 
 static enum rein_code feed(struct replay *r, struct str line, struct err *err) {
@@ -24,8 +24,8 @@ static enum rein_code feed(struct replay *r, struct str line, struct err *err) {
   return agent_ended(r->agent)->outcome != REIN_OUTCOME_NONE ? REIN_OK : code;
 }
 
-enum rein_code replay_open(struct journal *journal, size_t count, replay_action_fn action,
-                           void *ctx, struct replay *replay, struct err *err) {
+enum rein_code replay_open(struct journal *journal, size_t count, const struct replay_watch *watch,
+                           struct replay *replay, struct err *err) {
   struct replay *r = replay;
   *r = (struct replay){0};
   arena_init(&r->arena, REPLAY_BYTES_MAX);
@@ -39,7 +39,8 @@ enum rein_code replay_open(struct journal *journal, size_t count, replay_action_
     if (line.n == 0) break;
     if (!arena_str(&r->arena, line, &copy)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
     code = feed(r, copy, err);
-    pull(r->agent, action, ctx);
+    if (code == REIN_OK && watch && watch->fed) watch->fed(watch->ctx, r->records, r->agent);
+    if (code == REIN_OK) pull(r->agent, watch);
   }
   return code;
 }

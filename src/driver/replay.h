@@ -2,7 +2,7 @@
  * equals the live run.
  *
  *   struct replay replay;
- *   replay_open(journal, SIZE_MAX, NULL, NULL, &replay, &err);
+ *   replay_open(journal, SIZE_MAX, NULL, &replay, &err);
  *   ... replay.agent ...
  *   replay_close(&replay);
  */
@@ -19,12 +19,16 @@ struct replay {
   size_t records; /* fed, the first record included */
 };
 
-/* Sees each action that the machine gives out, in the live order. */
-typedef void (*replay_action_fn)(void *ctx, const struct action *action);
+/* Sees what the live watcher and driver saw, in the same order. */
+struct replay_watch {
+  void (*fed)(void *ctx, size_t record, const struct agent *agent); /* not yet pulled */
+  void (*action)(void *ctx, const struct action *action);
+  void *ctx;
+};
 
 /* Feeds the first `count` records of the journal (fewer when it has fewer) and
  * pulls all actions after each, as the pump does. REIN_INPUT: a record that
- * cannot be read, by its number. Close it in any case. */
-enum rein_code replay_open(struct journal *journal, size_t count, replay_action_fn action,
-                           void *ctx, struct replay *replay, struct err *err) REIN_CHECKED;
+ * cannot be read. `watch` may be NULL. Close it in any case. */
+enum rein_code replay_open(struct journal *journal, size_t count, const struct replay_watch *watch,
+                           struct replay *replay, struct err *err) REIN_CHECKED;
 void replay_close(struct replay *replay);

@@ -13,9 +13,12 @@ int report_exit(const struct run *run) {
 
 void report_put_reason(struct buf *out, const struct run *run, enum rein_lang lang) {
   const struct agent_end *end = run_ended(run);
-  if (end->why.text != T_NONE) err_put(out, lang, &end->why);
-  else if (end->outcome == REIN_OUTCOME_NONE) TEXT_PUT(out, lang, T_DRIVER_RUNNING);
-  else TEXT_PUT(out, lang, T_DRIVER_FINISHED);
+  if (end->why.text != T_NONE)
+    err_put(out, lang, &end->why);
+  else if (end->outcome == REIN_OUTCOME_NONE)
+    TEXT_PUT(out, lang, T_DRIVER_RUNNING);
+  else
+    TEXT_PUT(out, lang, T_DRIVER_FINISHED);
 }
 
 static void put_usage(struct json_out *w, const struct usage *usage) {
@@ -36,9 +39,9 @@ static void put_usage(struct json_out *w, const struct usage *usage) {
 
 static const char *decider_word(enum decider by) {
   switch (by) {
-    case BY_RULE: return "rule";
-    case BY_PERSON: return "person";
-    case BY_NOBODY: return "nobody";
+  case BY_RULE: return "rule";
+  case BY_PERSON: return "person";
+  case BY_NOBODY: return "nobody";
   }
   return "";
 }

@@ -15,9 +15,9 @@
 
 #define RECORD_BYTES_MAX (512u << 20) /* a result of CALL_RESULT_MAX, all of it escaped */
 #define RECORD_BYTES_KEPT (1u << 20)  /* a line buffer larger than this is given back */
-#define NOTES_MAX 65536               /* far more than calls of a reply; an answering machine gone mad */
-#define ORPHAN_GRACE_MS 250           /* http_wait looks at its flag every 50 */
-#define WHY_BYTES_MAX 512             /* of the system's words about a connection */
+#define NOTES_MAX 65536     /* far more than calls of a reply; an answering machine gone mad */
+#define ORPHAN_GRACE_MS 250 /* http_wait looks at its flag every 50 */
+#define WHY_BYTES_MAX 512   /* of the system's words about a connection */
 
 /* Something that happened and waits for the pump. */
 struct note {
@@ -42,19 +42,19 @@ struct run {
   struct address address;
   struct agent *agent;
   struct loop_timer *timer;
-  int64_t timer_ms;          /* when it fires; INT64_MAX: it is off */
+  int64_t timer_ms; /* when it fires; INT64_MAX: it is off */
   struct note *notes;
   size_t note_count, note_room;
-  struct sending *sending;   /* NULL: none */
-  struct running *running;   /* in the order they were asked for */
+  struct sending *sending; /* NULL: none */
+  struct running *running; /* in the order they were asked for */
   struct asking *asking;
-  struct buf line;           /* the record being written */
-  int64_t born_ms;           /* of the loop's clock; events count from here */
+  struct buf line;            /* the record being written */
+  int64_t born_ms;            /* of the loop's clock; events count from here */
   int64_t began_ms, ended_ms; /* of the run's clock; -1: not yet */
-  bool pumping;              /* guard: the pump is not entered twice */
-  bool dirty;                /* records wait for a commit */
-  bool live;                 /* words were said, and it has not ended */
-  bool broken;               /* end holds the driver's own failure */
+  bool pumping;               /* guard: the pump is not entered twice */
+  bool dirty;                 /* records wait for a commit */
+  bool live;                  /* words were said, and it has not ended */
+  bool broken;                /* end holds the driver's own failure */
   struct agent_end end;
 };
 

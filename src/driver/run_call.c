@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 struct running {
-  struct running *next; /* of the run's, or of the driver's orphans */
-  struct driver *driver; /* NULL: it is gone, the last to come frees this */
-  struct run *run;       /* NULL: given up on */
+  struct running *next;   /* of the run's, or of the driver's orphans */
+  struct driver *driver;  /* NULL: it is gone, the last to come frees this */
+  struct run *run;        /* NULL: given up on */
   struct rein_call *call; /* NULL: it could not be made, see `why` */
   struct str tool;
   uint32_t id;
@@ -37,7 +37,8 @@ static void running_free(struct running *r) {
 
 static struct running **find(struct run *run, uint32_t id) {
   struct running **link = &run->running;
-  while (*link && (*link)->id != id) link = &(*link)->next;
+  while (*link && (*link)->id != id)
+    link = &(*link)->next;
   return link;
 }
 
@@ -94,7 +95,8 @@ void call_prepare(struct run *run, const struct action *action) {
     return;
   }
   struct running **link = &run->running;
-  while (*link) link = &(*link)->next;
+  while (*link)
+    link = &(*link)->next;
   *link = r;
   run_note(run, &(struct note){.kind = EVENT_STARTED, .id = action->id});
 }
@@ -116,7 +118,8 @@ static void forget_orphan(struct running *r) {
   struct driver *driver = r->driver;
   if (driver) {
     struct running **link = &driver->orphans;
-    while (*link != r) link = &(*link)->next;
+    while (*link != r)
+      link = &(*link)->next;
     *link = r->next;
     if (!driver->orphans && driver->leaving) loop_stop(driver->loop);
   }
@@ -153,7 +156,8 @@ static void launch(struct run *run, struct running *r) {
 
 void call_launch(struct run *run) {
   bool any = false;
-  for (struct running *r = run->running; r; r = r->next) any = any || (r->started && !r->launched);
+  for (struct running *r = run->running; r; r = r->next)
+    any = any || (r->started && !r->launched);
   if (!any || !run_commit(run)) return; /* one commit for all that start together */
   for (struct running *r = run->running; r && !run->broken; r = r->next)
     if (r->started && !r->launched) launch(run, r);
@@ -227,7 +231,8 @@ void call_drop(struct run *run, uint32_t id) {
 }
 
 void call_drop_all(struct run *run) {
-  while (run->running) call_drop(run, run->running->id);
+  while (run->running)
+    call_drop(run, run->running->id);
 }
 
 int64_t call_due(const struct run *run) {

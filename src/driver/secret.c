@@ -36,10 +36,12 @@ void secret_release(struct secret *secret) {
 static void spell_url(struct buf *out, struct str s) {
   for (size_t i = 0; i < s.n; i++) {
     unsigned char c = (unsigned char)s.p[i];
-    bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
-                 memchr("-._~", c, 4);
-    if (plain) buf_c(out, (char)c);
-    else buf_fmt(out, "%%%02X", (unsigned)c);
+    bool plain =
+        (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || memchr("-._~", c, 4);
+    if (plain)
+      buf_c(out, (char)c);
+    else
+      buf_fmt(out, "%%%02X", (unsigned)c);
   }
 }
 
@@ -55,9 +57,10 @@ static void spell_json(struct buf *out, struct str s) {
 static void spell_base64(struct buf *out, struct str s) {
   static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (size_t i = 0; i + 3 <= s.n; i += 3) {
-    unsigned v = (unsigned)(unsigned char)s.p[i] << 16 |
-                 (unsigned)(unsigned char)s.p[i + 1] << 8 | (unsigned char)s.p[i + 2];
-    for (int shift = 18; shift >= 0; shift -= 6) buf_c(out, digit[v >> shift & 63]);
+    unsigned v = (unsigned)(unsigned char)s.p[i] << 16 | (unsigned)(unsigned char)s.p[i + 1] << 8 |
+                 (unsigned char)s.p[i + 2];
+    for (int shift = 18; shift >= 0; shift -= 6)
+      buf_c(out, digit[v >> shift & 63]);
   }
 }
 

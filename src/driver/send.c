@@ -22,9 +22,9 @@ struct sending {
   struct http_call *http;      /* NULL: offline, or it ended */
   struct script_answer answer; /* offline */
   bool scripted, over, ended;
-  bool shown;         /* text was streamed of it */
+  bool shown; /* text was streamed of it */
   enum attempt_end end;
-  int64_t due_ms;     /* INT64_MAX: never */
+  int64_t due_ms; /* INT64_MAX: never */
   char why[WHY_BYTES_MAX];
   size_t why_n;
   struct arena arena; /* masked copies */
@@ -83,6 +83,10 @@ static void on_bytes(void *ctx, struct str bytes) {
   struct str piece;
   bool thinking;
   attempt_bytes(s->attempt, bytes);
+  if (attempt_withdrawn(s->attempt) && s->shown) {
+    s->shown = false;
+    if (watch->withdrawn) watch->withdrawn(watch->ctx, s->run);
+  }
   while (attempt_piece(s->attempt, &piece, &thinking)) {
     s->shown = s->shown || !thinking;
     if (watch->piece) watch->piece(watch->ctx, s->run, piece, thinking);
@@ -97,8 +101,8 @@ static void on_bytes(void *ctx, struct str bytes) {
 
 static void on_end(void *ctx, enum http_end end, struct str why) {
   static const enum attempt_end ends[] = {
-      [HTTP_WHOLE] = ATTEMPT_CLOSED,   [HTTP_CONNECT] = ATTEMPT_CONNECT,
-      [HTTP_BROKEN] = ATTEMPT_BROKEN,  [HTTP_SLOW] = ATTEMPT_STALLED,
+      [HTTP_WHOLE] = ATTEMPT_CLOSED,  [HTTP_CONNECT] = ATTEMPT_CONNECT,
+      [HTTP_BROKEN] = ATTEMPT_BROKEN, [HTTP_SLOW] = ATTEMPT_STALLED,
       [HTTP_BIG] = ATTEMPT_BROKEN,
   };
   struct sending *s = ctx;
@@ -111,9 +115,11 @@ static void on_end(void *ctx, enum http_end end, struct str why) {
 static void start_http(struct sending *s, struct str body) {
   struct err err = {0};
   struct run *run = s->run;
-  struct http_request request = {.method = "POST", .url = run->address.url,
+  struct http_request request = {.method = "POST",
+                                 .url = run->address.url,
                                  .headers = run->address.line,
-                                 .body = body, .body_max = SEND_BODY_MAX};
+                                 .body = body,
+                                 .body_max = SEND_BODY_MAX};
   struct http_answer answer = {on_status, on_header, on_bytes, on_end, s};
   enum rein_code code = http_start(run->driver->http, &request, &answer, &s->http, &err);
   if (code == REIN_OK) return;
@@ -132,8 +138,8 @@ static void start_script(struct sending *s, struct str body) {
   struct err err = {0};
   struct run *run = s->run;
   s->scripted = true;
-  enum rein_code code = script_answer(run->spec.script, str_of(run->spec.agent.wire->path), body,
-                                      &s->answer, &err);
+  enum rein_code code =
+      script_answer(run->spec.script, str_of(run->spec.agent.wire->path), body, &s->answer, &err);
   if (code != REIN_OK) run_break(run, REIN_OUTCOME_INTERNAL, &err);
 }
 
@@ -154,8 +160,10 @@ void send_start(struct run *run, const struct action *action) {
     run_break_memory(run);
     return;
   }
-  if (run->spec.script) start_script(s, action->body);
-  else start_http(s, action->body);
+  if (run->spec.script)
+    start_script(s, action->body);
+  else
+    start_http(s, action->body);
 }
 
 /* -- what time brings -- */
@@ -194,8 +202,10 @@ static void tell_log(struct sending *s) {
   const struct watch *watch = &s->run->spec.watch;
   struct str raw = attempt_raw_error(s->attempt), told;
   if (!watch->note || raw.n == 0) return;
-  if (secret_tidy(&s->arena, &s->run->key, raw, &told)) watch->note(watch->ctx, s->run, told);
-  else run_break_memory(s->run);
+  if (secret_tidy(&s->arena, &s->run->key, raw, &told))
+    watch->note(watch->ctx, s->run, told);
+  else
+    run_break_memory(s->run);
 }
 
 static void tell_failure(struct run *run, const struct sending *s, const struct fault *fault,
@@ -214,8 +224,8 @@ void send_deliver(struct run *run, uint32_t id) {
   struct fault fault;
   if (!s || s->id != id || !s->ended) return; /* dropped meanwhile */
   run->sending = NULL;
-  attempt_end(s->attempt, s->end, (struct str){s->why, s->why_n}, run_now(run),
-              (int64_t)time(NULL), &event);
+  attempt_end(s->attempt, s->end, (struct str){s->why, s->why_n}, run_now(run), (int64_t)time(NULL),
+              &event);
   tell_log(s);
   if (event.kind == EVENT_FAILED) {
     fault = *event.fault;
