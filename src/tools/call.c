@@ -11,6 +11,7 @@
 #define SHOW_HEAD 50
 #define SHOW_TAIL 25
 #define NOTICE_MAX 1024
+#define VALUES_MAX 10 /* {0} to {9} */
 
 struct call_arg {
   struct call_arg *next;
@@ -56,8 +57,7 @@ static bool copy_visible(struct arena *arena, struct str text, const char **visi
 
 static bool copy_arg(struct rein_call *call, const struct json *node, struct call_arg **made) {
   struct call_arg *arg = arena_new(&call->arena, struct call_arg);
-  if (!arg)
-    return false;
+  if (!arg) return false;
   arg->node = node;
   arg->key = node->key;
   struct str raw = node->kind == JSON_STRING ? node->text : node->source;
@@ -71,10 +71,8 @@ static bool copy_arg(struct rein_call *call, const struct json *node, struct cal
 static bool copy_args(struct rein_call *call) {
   struct call_arg **last = &call->first;
   for (const struct json *node = call->doc->first; node; node = node->next) {
-    if (node->kind == JSON_NULL)
-      continue; /* the way of strict modes to say "not there" */
-    if (!copy_arg(call, node, last))
-      return false;
+    if (node->kind == JSON_NULL) continue; /* the way of strict modes to say "not there" */
+    if (!copy_arg(call, node, last)) return false;
     last = &(*last)->next;
   }
   return true;
@@ -84,10 +82,8 @@ static enum rein_code read_args(struct rein_call *call, struct str args, struct 
   if (!arena_str(&call->arena, str_blank(args) ? STR("{}") : args, &call->args))
     return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
   struct json *doc = NULL;
-  enum rein_code code =
-      json_parse(&call->arena, call->args, JSON_STRICT | JSON_UNIQUE, &doc, err);
-  if (code)
-    return code;
+  enum rein_code code = json_parse(&call->arena, call->args, JSON_STRICT | JSON_UNIQUE, &doc, err);
+  if (code) return code;
   if (doc->kind != JSON_OBJECT)
     return ERR(err, REIN_INPUT, T_TOOLS_ARGS_OBJECT, str_of(call->row->name));
   call->doc = doc;
@@ -98,8 +94,7 @@ enum rein_code call_new(const struct rein_tool *row, const struct call_house *ho
                         struct str args, struct rein_call **made, struct err *err) {
   *made = NULL;
   struct rein_call *call = mem_zero(sizeof *call);
-  if (!call)
-    return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  if (!call) return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
   call->row = row;
   call->house = house ? house : &no_house;
   arena_init(&call->arena, CALL_ARENA_MAX);
@@ -113,8 +108,7 @@ enum rein_code call_new(const struct rein_tool *row, const struct call_house *ho
 }
 
 void call_free(struct rein_call *call) {
-  if (!call)
-    return;
+  if (!call) return;
   buf_release(&call->result);
   arena_release(&call->arena);
   mem_free(call);
@@ -124,8 +118,7 @@ void call_free(struct rein_call *call) {
 
 static const struct call_arg *find(const struct rein_call *call, const char *name) {
   for (const struct call_arg *arg = call->first; arg; arg = arg->next)
-    if (str_is(arg->key, name))
-      return arg;
+    if (str_is(arg->key, name)) return arg;
   return NULL;
 }
 
@@ -134,15 +127,13 @@ void *rein_call_ctx(const struct rein_call *call) {
 }
 
 const char *rein_call_args(const struct rein_call *call, size_t *len) {
-  if (len)
-    *len = call->args.n;
+  if (len) *len = call->args.n;
   return call->args.p;
 }
 
 const char *rein_call_text(const struct rein_call *call, const char *name, const char *absent) {
   const struct call_arg *arg = find(call, name);
-  if (arg)
-    return arg->visible;
+  if (arg) return arg->visible;
   return absent ? absent : "";
 }
 
@@ -154,8 +145,7 @@ int64_t rein_call_int(const struct rein_call *call, const char *name, int64_t ab
 
 bool rein_call_bool(const struct rein_call *call, const char *name, bool absent) {
   const struct call_arg *arg = find(call, name);
-  if (!arg || (arg->node->kind != JSON_TRUE && arg->node->kind != JSON_FALSE))
-    return absent;
+  if (!arg || (arg->node->kind != JSON_TRUE && arg->node->kind != JSON_FALSE)) return absent;
   return arg->node->kind == JSON_TRUE;
 }
 
@@ -176,10 +166,9 @@ bool call_whole(const struct rein_call *call, const char *name, int64_t least, i
                 int64_t *out, struct err *err) {
   const struct call_arg *arg = find(call, name);
   *out = absent;
-  if (!arg || (json_int(arg->node, out) && *out >= least))
-    return true;
+  if (!arg || (json_int(arg->node, out) && *out >= least)) return true;
   struct num_text room;
-  (void)ERR(err, REIN_INPUT, T_TOOLS_WHOLE, str_of(name), str_num(&room, least), arg->text);
+  (void)CALL_ERR(err, REIN_INPUT, T_TOOLS_WHOLE, str_of(name), str_num(&room, least), arg->text);
   return false;
 }
 
@@ -203,12 +192,9 @@ static void put_cut(struct rein_call *call, const char *text, size_t len) {
 }
 
 static int answer(struct rein_call *call, const char *text, size_t len, bool is_error) {
-  if (call->answered)
-    return REIN_INPUT;
-  if (len == SIZE_MAX)
-    len = text ? strlen(text) : 0;
-  if (!text && len)
-    return REIN_INPUT;
+  if (call->answered) return REIN_INPUT;
+  if (len == SIZE_MAX) len = text ? strlen(text) : 0;
+  if (!text && len) return REIN_INPUT;
   buf_init(&call->result, CALL_RESULT_MAX + NOTICE_MAX);
   if (len > CALL_RESULT_MAX)
     put_cut(call, text, len);
@@ -247,6 +233,8 @@ int call_give(struct rein_call *call, struct buf *text) {
   return code;
 }
 
+/* ---- sentences ---------------------------------------------------------- */
+
 void call_show(struct buf *out, struct str s) {
   struct buf b;
   buf_init(&b, CALL_ARENA_MAX);
@@ -258,7 +246,54 @@ void call_show(struct buf *out, struct str s) {
     buf_lit(out, "…");
     utf8_show(out, utf8_tail(text, SHOW_TAIL), false);
   }
+  if (b.fail) out->fail = b.fail;
   buf_release(&b);
+}
+
+/* The values one after the other in `room`, and where each of them stands. */
+static bool show_values(struct buf *room, const struct str *values, size_t n, struct str *shown) {
+  size_t ends[VALUES_MAX];
+  for (size_t i = 0; i < n; i++) {
+    call_show(room, values[i]);
+    ends[i] = room->n;
+  }
+  for (size_t i = 0; i < n; i++) {
+    size_t from = i ? ends[i - 1] : 0;
+    shown[i] = str_part(buf_str(room), from, ends[i] - from);
+  }
+  return !room->fail;
+}
+
+void call_note(struct buf *out, const struct rein_call *call, enum text_id id,
+               const struct str *values, size_t n) {
+  struct str shown[VALUES_MAX];
+  struct buf room;
+  buf_init(&room, NOTICE_MAX * VALUES_MAX);
+  if (show_values(&room, values, n, shown))
+    text_put(out, call_lang(call), id, shown, n);
+  else
+    out->fail = room.fail;
+  buf_release(&room);
+}
+
+enum rein_code call_err(struct err *err, enum rein_code code, enum text_id id,
+                        const struct str *values, size_t n) {
+  struct str shown[VALUES_MAX];
+  struct buf room;
+  buf_init(&room, NOTICE_MAX * VALUES_MAX);
+  if (show_values(&room, values, n, shown))
+    code = err_fill(err, code, id, shown, n);
+  else
+    code = ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  buf_release(&room);
+  return code;
+}
+
+int call_fail_with(struct rein_call *call, enum rein_code code, enum text_id id,
+                   const struct str *values, size_t n) {
+  struct err err = {0};
+  (void)call_err(&err, code, id, values, n);
+  return call_fail(call, &err);
 }
 
 /* ---- time --------------------------------------------------------------- */

@@ -41,9 +41,9 @@ struct rein_call {
   const struct rein_tool *row;
   const struct call_house *house; /* NULL: an empty one */
   struct arena arena;
-  struct str args;         /* source, copied; "{}" when it was blank */
-  const struct json *doc;  /* args parsed */
-  struct call_arg *first;  /* its members as text */
+  struct str args;        /* source, copied; "{}" when it was blank */
+  const struct json *doc; /* args parsed */
+  struct call_arg *first; /* its members as text */
   atomic_bool cancelled;
   struct buf result;
   bool answered, is_error;
@@ -68,8 +68,26 @@ bool call_whole(const struct rein_call *call, const char *name, int64_t least, i
 int call_fail(struct rein_call *call, const struct err *err);
 /* Answers with what the buffer holds, or with its failure; releases it. */
 int call_give(struct rein_call *call, struct buf *text);
-/* s for a sentence or a list: controls visible, the middle of a long one left out. */
+/* s as it may stand in a sentence: controls visible, well-formed, the middle of
+ * a long one left out. */
 void call_show(struct buf *out, struct str s);
+/* A sentence, in the model's language or in an error, with its values shown so. */
+void call_note(struct buf *out, const struct rein_call *call, enum text_id id,
+               const struct str *values, size_t n);
+enum rein_code call_err(struct err *err, enum rein_code code, enum text_id id,
+                        const struct str *values, size_t n);
+#define CALL_NOTE(out, call, id, ...)                                                              \
+  call_note((out), (call), (id), TEXT_ARGS(__VA_ARGS__) + 1,                                       \
+            sizeof TEXT_ARGS(__VA_ARGS__) / sizeof(struct str) - 1)
+#define CALL_ERR(err, code, id, ...)                                                               \
+  call_err((err), (code), (id), TEXT_ARGS(__VA_ARGS__) + 1,                                        \
+           sizeof TEXT_ARGS(__VA_ARGS__) / sizeof(struct str) - 1)
+/* Answers with an error made of this sentence. */
+#define CALL_FAIL(call, code, id, ...)                                                             \
+  call_fail_with((call), (code), (id), TEXT_ARGS(__VA_ARGS__) + 1,                                 \
+                 sizeof TEXT_ARGS(__VA_ARGS__) / sizeof(struct str) - 1)
+int call_fail_with(struct rein_call *call, enum rein_code code, enum text_id id,
+                   const struct str *values, size_t n);
 
 /* The time that a tool's own work may take. */
 struct call_clock {
@@ -77,4 +95,4 @@ struct call_clock {
   int64_t until_ms;
 };
 struct call_clock call_clock(const struct rein_call *call);
-bool call_late(const struct call_clock *clock);    /* over, or cancelled */
+bool call_late(const struct call_clock *clock); /* over, or cancelled */

@@ -9,11 +9,8 @@ static int run(struct rein_call *call) {
   struct tm local;
   char day[40], offset[8];
   if (!localtime_r(&now, &local) || !strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &local) ||
-      strftime(offset, sizeof offset, "%z", &local) != 5) {
-    struct err err = {0};
-    (void)ERR(&err, REIN_SYSTEM, T_TOOLS_NO_TIME);
-    return call_fail(call, &err);
-  }
+      strftime(offset, sizeof offset, "%z", &local) != 5)
+    return CALL_FAIL(call, REIN_SYSTEM, T_TOOLS_NO_TIME);
   struct buf b;
   buf_init(&b, sizeof day + sizeof offset + 1);
   buf_fmt(&b, "%s%.3s:%s", day, offset, offset + 3);

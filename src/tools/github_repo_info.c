@@ -8,10 +8,9 @@
 #include <time.h>
 
 #define API "https://api.github.com"
-#define BODY_MAX (1u << 20)     /* the real answers have some 6 KB */
+#define BODY_MAX (1u << 20) /* the real answers have some 6 KB */
 #define HEADERS_MAX (64u << 10)
 #define WAIT_MS 30000
-#define WORDS_MAX 100 /* of GitHub's or curl's words: an error holds 200 code points */
 
 /* ---- names --------------------------------------------------------------- */
 
@@ -20,20 +19,16 @@ static bool is_alnum(char c) {
 }
 
 static bool owner_ok(struct str s) {
-  if (s.n < 1 || s.n > 39 || s.p[0] == '-')
-    return false;
+  if (s.n < 1 || s.n > 39 || s.p[0] == '-') return false;
   for (size_t i = 0; i < s.n; i++)
-    if (!is_alnum(s.p[i]) && s.p[i] != '-')
-      return false;
+    if (!is_alnum(s.p[i]) && s.p[i] != '-') return false;
   return true;
 }
 
 static bool repo_ok(struct str s) {
-  if (s.n < 1 || s.n > 100 || str_is(s, ".") || str_is(s, ".."))
-    return false;
+  if (s.n < 1 || s.n > 100 || str_is(s, ".") || str_is(s, "..")) return false;
   for (size_t i = 0; i < s.n; i++)
-    if (!is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '.' && s.p[i] != '_')
-      return false;
+    if (!is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '.' && s.p[i] != '_') return false;
   return true;
 }
 
@@ -64,8 +59,7 @@ static enum rein_code fetch(struct lookup *l, struct err *err) {
     buf_lit(&l->token, "authorization: Bearer ");
     buf_put(&l->token, str_of(house->github_token));
   }
-  if (l->url.fail || l->token.fail)
-    return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  if (l->url.fail || l->token.fail) return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
   const char *const headers[] = {
       "accept: application/vnd.github+json",
       "x-github-api-version: 2022-11-28",
@@ -100,14 +94,14 @@ static struct str name_of(const struct lookup *l) {
 
 static enum rein_code fail_transport(const struct lookup *l, struct err *err) {
   struct num_text room;
-  struct str why = str_part(str_of(l->result.why), 0, WORDS_MAX);
+  struct str why = str_of(l->result.why);
   switch (l->result.end) {
   case HTTP_WHOLE: break;
-  case HTTP_CONNECT: return ERR(err, REIN_PEER, T_TOOLS_GITHUB_CONNECT, name_of(l), why);
-  case HTTP_BROKEN: return ERR(err, REIN_PEER, T_TOOLS_GITHUB_BROKEN, name_of(l), why);
-  case HTTP_SLOW: return ERR(err, REIN_PEER, T_TOOLS_GITHUB_SLOW, name_of(l));
+  case HTTP_CONNECT: return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_CONNECT, name_of(l), why);
+  case HTTP_BROKEN: return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_BROKEN, name_of(l), why);
+  case HTTP_SLOW: return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_SLOW, name_of(l));
   case HTTP_BIG:
-    return ERR(err, REIN_PEER, T_TOOLS_GITHUB_BIG, name_of(l), str_num(&room, BODY_MAX));
+    return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_BIG, name_of(l), str_num(&room, BODY_MAX));
   }
   return REIN_OK;
 }
@@ -135,7 +129,9 @@ static enum rein_code fail_rate(const struct lookup *l, struct err *err) {
   struct buf when;
   buf_init(&when, 256);
   put_reset(l, &when);
-  enum rein_code code = ERR(err, REIN_PEER, T_TOOLS_GITHUB_RATE, name_of(l), buf_str(&when));
+  enum rein_code code =
+      when.fail ? ERR(err, REIN_MEMORY, T_TOOLS_MEMORY)
+                : CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_RATE, name_of(l), buf_str(&when));
   buf_release(&when);
   return code;
 }
@@ -149,13 +145,8 @@ static enum rein_code fail_words(struct lookup *l, struct err *err) {
   if (!json_parse(&l->call->arena, words, JSON_STRICT, &doc, &ignored) &&
       json_text(json_get(doc, "message")).n)
     words = json_text(json_get(doc, "message"));
-  struct buf shown;
-  buf_init(&shown, 4096);
-  call_show(&shown, str_trim(words));
-  enum rein_code code = ERR(err, REIN_PEER, T_TOOLS_GITHUB_STATUS, name_of(l),
-                            str_num(&room, l->result.status), buf_str(&shown));
-  buf_release(&shown);
-  return code;
+  return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_STATUS, name_of(l),
+                  str_num(&room, l->result.status), str_trim(words));
 }
 
 static bool is_rate_limit(const struct lookup *l) {
@@ -168,11 +159,9 @@ static enum rein_code fail_status(struct lookup *l, struct err *err) {
   int status = l->result.status;
   struct str location = header(l, "location");
   if (status >= 300 && status < 400 && location.n)
-    return ERR(err, REIN_PEER, T_TOOLS_GITHUB_MOVED, name_of(l), str_part(location, 0, WORDS_MAX));
-  if (status == 404)
-    return ERR(err, REIN_PEER, T_TOOLS_GITHUB_MISSING, name_of(l));
-  if (status == 401)
-    return ERR(err, REIN_PEER, T_TOOLS_GITHUB_UNAUTHORISED, name_of(l));
+    return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_MOVED, name_of(l), location);
+  if (status == 404) return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_MISSING, name_of(l));
+  if (status == 401) return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_UNAUTHORISED, name_of(l));
   return is_rate_limit(l) ? fail_rate(l, err) : fail_words(l, err);
 }
 
@@ -180,25 +169,22 @@ static enum rein_code fail_status(struct lookup *l, struct err *err) {
 
 /* In the order a reader wants them. */
 static const char *const fields[] = {
-    "full_name",   "description",      "html_url",          "default_branch", "language",
-    "archived",    "fork",             "stargazers_count",  "forks_count",    "open_issues_count",
-    "license",     "topics",           "created_at",        "pushed_at",      "updated_at",
+    "full_name", "description", "html_url",         "default_branch", "language",
+    "archived",  "fork",        "stargazers_count", "forks_count",    "open_issues_count",
+    "license",   "topics",      "created_at",       "pushed_at",      "updated_at",
 };
 
 /* As GitHub wrote it (numbers keep their digits), blanks and broken escapes apart. */
 static void put_field(struct json_out *w, const char *key, const struct json *value) {
-  if (!strcmp(key, "license") && json_is(value, JSON_OBJECT))
-    value = json_get(value, "spdx_id");
-  if (!value)
-    return;
+  if (!strcmp(key, "license") && json_is(value, JSON_OBJECT)) value = json_get(value, "spdx_id");
+  if (!value) return;
   json_key(w, key);
   if (json_is(value, JSON_STRING)) {
     json_put_text(w, json_text(value));
   } else if (json_is(value, JSON_ARRAY)) {
     json_open(w, '[');
     for (const struct json *item = value->first; item; item = item->next)
-      if (json_is(item, JSON_STRING))
-        json_put_text(w, json_text(item));
+      if (json_is(item, JSON_STRING)) json_put_text(w, json_text(item));
     json_close(w, ']');
   } else if (!json_is(value, JSON_OBJECT)) {
     json_put_raw(w, value->source);
@@ -210,10 +196,9 @@ static void put_field(struct json_out *w, const char *key, const struct json *va
 static enum rein_code put_repo(struct lookup *l, struct buf *out, struct err *err) {
   struct json *doc = NULL;
   enum rein_code code = json_parse(&l->call->arena, buf_str(&l->body), JSON_STRICT, &doc, err);
-  if (code == REIN_MEMORY)
-    return code;
+  if (code == REIN_MEMORY) return code;
   if (code || !json_is(doc, JSON_OBJECT))
-    return ERR(err, REIN_PEER, T_TOOLS_GITHUB_GARBLED, name_of(l));
+    return CALL_ERR(err, REIN_PEER, T_TOOLS_GITHUB_GARBLED, name_of(l));
   struct json_out w = json_out(out);
   json_open(&w, '{');
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -226,37 +211,26 @@ static enum rein_code look_up(struct lookup *l, struct buf *out, struct err *err
   enum rein_code code = fetch(l, err);
   if (rein_call_cancelled(l->call))
     return ERR(err, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("github_repo_info"));
-  if (code)
-    return code;
+  if (code) return code;
   code = fail_transport(l, err);
-  if (code)
-    return code;
+  if (code) return code;
   return l->result.status == 200 ? put_repo(l, out, err) : fail_status(l, err);
 }
 
 /* ---- the call ------------------------------------------------------------ */
 
 static enum rein_code check(const struct lookup *l, struct err *err) {
-  struct buf shown;
-  enum rein_code code = REIN_OK;
-  bool owner = owner_ok(l->owner);
-  buf_init(&shown, 4096);
-  call_show(&shown, owner ? l->repo : l->owner);
-  if (!owner)
-    code = ERR(err, REIN_INPUT, T_TOOLS_GITHUB_OWNER, buf_str(&shown));
-  else if (!repo_ok(l->repo))
-    code = ERR(err, REIN_INPUT, T_TOOLS_GITHUB_REPO, buf_str(&shown));
-  else if (!l->call->house->http)
-    code = ERR(err, REIN_INPUT, T_TOOLS_NO_HTTP, STR("github_repo_info"));
-  buf_release(&shown);
-  return code;
+  if (!owner_ok(l->owner)) return CALL_ERR(err, REIN_INPUT, T_TOOLS_GITHUB_OWNER, l->owner);
+  if (!repo_ok(l->repo)) return CALL_ERR(err, REIN_INPUT, T_TOOLS_GITHUB_REPO, l->repo);
+  if (!l->call->house->http) return ERR(err, REIN_INPUT, T_TOOLS_NO_HTTP, STR("github_repo_info"));
+  return REIN_OK;
 }
 
 static int run(struct rein_call *call) {
   struct err err = {0};
-  struct lookup l = {.call = call, .owner = call_text(call, "owner"), .repo = call_text(call, "repo")};
-  if (check(&l, &err))
-    return call_fail(call, &err);
+  struct lookup l = {
+      .call = call, .owner = call_text(call, "owner"), .repo = call_text(call, "repo")};
+  if (check(&l, &err)) return call_fail(call, &err);
   struct buf out;
   buf_init(&out, BODY_MAX);
   buf_init(&l.name, 256);
@@ -271,8 +245,7 @@ static int run(struct rein_call *call) {
   buf_release(&out);
   buf_release(&l.body);
   buf_release(&l.headers);
-  if (l.token.p)
-    mem_wipe(l.token.p, l.token.n);
+  if (l.token.p) mem_wipe(l.token.p, l.token.n);
   buf_release(&l.token);
   buf_release(&l.url);
   buf_release(&l.name);

@@ -15,9 +15,9 @@ enum op { OP_CHAR, OP_ANY, OP_STAR, OP_DEEP, OP_CLASS, OP_SPLIT, OP_JUMP, OP_END
 
 struct node {
   enum op op;
-  uint32_t cp;     /* CHAR */
-  uint16_t a, b;   /* SPLIT, JUMP: where to; CLASS: from and to in the pattern */
-  bool negate;     /* CLASS */
+  uint32_t cp;   /* CHAR */
+  uint16_t a, b; /* SPLIT, JUMP: where to; CLASS: from and to in the pattern */
+  bool negate;   /* CLASS */
 };
 
 struct states {
@@ -82,8 +82,7 @@ static void emit_stars(struct compiler *c) {
   bool folders = at_part(g) && c->at < g->text_n && g->text[c->at] == '/';
   uint16_t split = folders ? emit(c, OP_SPLIT) : NOWHERE;
   emit(c, OP_DEEP);
-  if (!folders)
-    return;
+  if (!folders) return;
   emit_char(c);
   c->glob->nodes[split].b = (uint16_t)g->n;
 }
@@ -95,12 +94,10 @@ static bool emit_class(struct compiler *c) {
   at += negate;
   size_t from = at;
   for (bool first = true; at < g->text_n; first = false) {
-    if (g->text[at] == ']' && !first)
-      break;
+    if (g->text[at] == ']' && !first) break;
     at += g->text[at] == '\\' ? 2 : 1;
   }
-  if (at >= g->text_n)
-    return false;
+  if (at >= g->text_n) return false;
   struct node *node = &c->glob->nodes[emit(c, OP_CLASS)];
   node->a = (uint16_t)from;
   node->b = (uint16_t)at;
@@ -130,8 +127,7 @@ static void close_brace(struct compiler *c) {
 /* One piece of the pattern; false: a bracket that is not closed. */
 static bool compile_piece(struct compiler *c) {
   char byte = c->glob->text[c->at];
-  if (byte == '[')
-    return emit_class(c);
+  if (byte == '[') return emit_class(c);
   if (byte == '*') {
     emit_stars(c);
   } else if (byte == '{') {
@@ -159,11 +155,9 @@ static enum rein_code compile(struct glob *glob, struct str shown, struct err *e
   while (c.at < glob->text_n) {
     if (glob->text[c.at] == '{' && c.depth == GLOB_DEPTH_MAX)
       return ERR(err, REIN_INPUT, T_TOOLS_GLOB_DEEP, shown);
-    if (!compile_piece(&c))
-      return ERR(err, REIN_INPUT, T_TOOLS_GLOB_OPEN, shown, STR("["));
+    if (!compile_piece(&c)) return ERR(err, REIN_INPUT, T_TOOLS_GLOB_OPEN, shown, STR("["));
   }
-  if (c.depth)
-    return ERR(err, REIN_INPUT, T_TOOLS_GLOB_OPEN, shown, STR("{"));
+  if (c.depth) return ERR(err, REIN_INPUT, T_TOOLS_GLOB_OPEN, shown, STR("{"));
   emit(&c, OP_END);
   return REIN_OK;
 }
@@ -171,8 +165,7 @@ static enum rein_code compile(struct glob *glob, struct str shown, struct err *e
 static bool climbs(struct str pattern) {
   struct str part;
   while (str_next(&pattern, '/', &part))
-    if (str_is(part, ".."))
-      return true;
+    if (str_is(part, "..")) return true;
   return false;
 }
 
@@ -183,20 +176,17 @@ enum rein_code glob_new(struct str pattern, struct glob **made, struct err *err)
   if (pattern.n > GLOB_MAX)
     return ERR(err, REIN_INPUT, T_TOOLS_GLOB_LONG, str_num(&room, (int64_t)pattern.n),
                str_num(&(struct num_text){""}, GLOB_MAX));
-  if (climbs(pattern))
-    return ERR(err, REIN_INPUT, T_TOOLS_GLOB_UP, shown);
+  if (climbs(pattern)) return ERR(err, REIN_INPUT, T_TOOLS_GLOB_UP, shown);
   bool whole_path = str_find_char(pattern, '/') < pattern.n;
   if (str_starts(pattern, STR("./")))
     pattern = str_part(pattern, 2, pattern.n);
   else if (str_starts(pattern, STR("/")))
     pattern = str_part(pattern, 1, pattern.n);
   struct glob *glob = mem_zero(sizeof *glob);
-  if (!glob)
-    return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  if (!glob) return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
   glob->whole_path = whole_path;
   glob->text_n = pattern.n;
-  if (pattern.n)
-    memcpy(glob->text, pattern.p, pattern.n);
+  if (pattern.n) memcpy(glob->text, pattern.p, pattern.n);
   enum rein_code code = compile(glob, shown, err);
   if (code)
     mem_free(glob);
@@ -212,8 +202,7 @@ void glob_free(struct glob *glob) {
 /* ---- matching ----------------------------------------------------------- */
 
 static void add(struct states *set, uint16_t i) {
-  if (set->in[i])
-    return;
+  if (set->in[i]) return;
   set->in[i] = true;
   set->list[set->n++] = i;
 }
@@ -229,27 +218,22 @@ static void close_over(const struct glob *glob, struct states *set) {
   for (size_t k = 0; k < set->n; k++) {
     uint16_t i = set->list[k];
     const struct node *node = &glob->nodes[i];
-    if (node->op == OP_SPLIT || node->op == OP_JUMP)
-      add(set, node->a);
-    if (node->op == OP_SPLIT && node->b != NOWHERE)
-      add(set, node->b);
-    if (node->op == OP_STAR || node->op == OP_DEEP)
-      add(set, (uint16_t)(i + 1));
+    if (node->op == OP_SPLIT || node->op == OP_JUMP) add(set, node->a);
+    if (node->op == OP_SPLIT && node->b != NOWHERE) add(set, node->b);
+    if (node->op == OP_STAR || node->op == OP_DEEP) add(set, (uint16_t)(i + 1));
   }
 }
 
 static uint32_t next_char(struct str *rest) {
   uint32_t cp = 0;
   size_t n = utf8_next(*rest, &cp);
-  if (!n)
-    cp = NO_UTF8 + (unsigned char)*rest->p;
+  if (!n) cp = NO_UTF8 + (unsigned char)*rest->p;
   *rest = str_part(*rest, n ? n : 1, rest->n);
   return cp;
 }
 
 static uint32_t class_char(struct str *rest) {
-  if (rest->n > 1 && *rest->p == '\\')
-    *rest = str_part(*rest, 1, rest->n);
+  if (rest->n > 1 && *rest->p == '\\') *rest = str_part(*rest, 1, rest->n);
   return next_char(rest);
 }
 
@@ -261,8 +245,7 @@ static bool in_class(const struct glob *glob, const struct node *node, uint32_t 
       rest = str_part(rest, 1, rest.n);
       high = class_char(&rest);
     }
-    if (low <= cp && cp <= high)
-      return !node->negate;
+    if (low <= cp && cp <= high) return !node->negate;
   }
   return node->negate;
 }
@@ -286,8 +269,7 @@ static uint16_t step(const struct glob *glob, uint16_t i, uint32_t cp) {
 
 bool glob_match(struct glob *glob, struct str path) {
   struct str folder, name;
-  if (!glob->whole_path && str_split_last(path, '/', &folder, &name))
-    path = name;
+  if (!glob->whole_path && str_split_last(path, '/', &folder, &name)) path = name;
   struct states *now = &glob->sets[0], *then = &glob->sets[1];
   clear(now);
   add(now, 0);
@@ -297,8 +279,7 @@ bool glob_match(struct glob *glob, struct str path) {
     clear(then);
     for (size_t k = 0; k < now->n; k++) {
       uint16_t to = step(glob, now->list[k], cp);
-      if (to != NOWHERE)
-        add(then, to);
+      if (to != NOWHERE) add(then, to);
     }
     close_over(glob, then);
     struct states *swap = now;

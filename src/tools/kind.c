@@ -10,7 +10,12 @@ struct magic {
 };
 
 /* Longer ones first where one begins with another. */
-#define MAGIC(id, at, literal) {T_TOOLS_KIND_##id, (at), {(literal), sizeof(literal) - 1}}
+#define MAGIC(id, at, literal)                                                                     \
+  {                                                                                                \
+    T_TOOLS_KIND_##id, (at), {                                                                     \
+      (literal), sizeof(literal) - 1                                                               \
+    }                                                                                              \
+  }
 static const struct magic magics[] = {
     MAGIC(PNG, 0, "\x89PNG\r\n\x1a\n"),
     MAGIC(JPEG, 0, "\xff\xd8\xff"),
@@ -21,7 +26,9 @@ static const struct magic magics[] = {
     MAGIC(ZIP, 0, "PK\x03\x04"),
     MAGIC(ZIP, 0, "PK\x05\x06"),
     MAGIC(GZIP, 0, "\x1f\x8b"),
-    MAGIC(PROGRAM, 0, "\x7f" "ELF"),
+    MAGIC(PROGRAM, 0,
+          "\x7f"
+          "ELF"),
     MAGIC(SQLITE, 0, "SQLite format 3"),
     MAGIC(UTF32, 0, "\xff\xfe\0\0"),
     MAGIC(UTF32, 0, "\0\0\xfe\xff"),
@@ -40,8 +47,7 @@ enum text_id kind_of(struct str head) {
   struct str seen = str_part(head, 0, KIND_HEAD);
   size_t controls = 0;
   for (size_t i = 0; i < seen.n; i++) {
-    if (!seen.p[i])
-      return T_TOOLS_KIND_OTHER;
+    if (!seen.p[i]) return T_TOOLS_KIND_OTHER;
     controls += is_control((unsigned char)seen.p[i]);
   }
   return controls > seen.n / CONTROLS_IN ? T_TOOLS_KIND_OTHER : T_NONE;

@@ -28,18 +28,15 @@ struct listing {
 /* Names reach the model on one line each: controls in them are made visible. */
 static void put_entry(struct listing *l, struct str folder, struct str name, bool is_dir) {
   l->all++;
-  if (l->shown < l->all - 1 || l->shown == ENTRIES_SHOWN_MAX || l->text.n > BYTES_SHOWN_MAX)
-    return;
+  if (l->shown < l->all - 1 || l->shown == ENTRIES_SHOWN_MAX || l->text.n > BYTES_SHOWN_MAX) return;
   struct buf b;
   buf_init(&b, 1u << 16);
   utf8_repair(&b, folder);
-  if (folder.n)
-    buf_c(&b, '/');
+  if (folder.n) buf_c(&b, '/');
   utf8_repair(&b, name);
   utf8_show(&l->text, buf_str(&b), false);
   buf_put(&l->text, is_dir ? STR("/\n") : STR("\n"));
-  if (b.fail)
-    l->text.fail = b.fail;
+  if (b.fail) l->text.fail = b.fail;
   buf_release(&b);
   l->shown++;
 }
@@ -64,8 +61,7 @@ static int by_name(const void *a, const void *b) {
 
 static bool is_folder(DIR *dir, const struct dirent *entry) {
   struct stat st;
-  if (entry->d_type != DT_UNKNOWN)
-    return entry->d_type == DT_DIR;
+  if (entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
   return !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
@@ -73,8 +69,7 @@ static struct item *new_item(struct items *items) {
   if (items->n == items->room) {
     size_t room = items->room ? 2 * items->room : 256;
     struct item *list = mem_resize(items->list, room * sizeof *list);
-    if (!list)
-      return NULL;
+    if (!list) return NULL;
     items->list = list;
     items->room = room;
   }
@@ -85,20 +80,17 @@ static enum rein_code read_items(DIR *dir, struct items *items) {
   const struct dirent *entry;
   while ((entry = readdir(dir))) {
     struct str name = str_of(entry->d_name);
-    if (str_is(name, ".") || str_is(name, ".."))
-      continue;
+    if (str_is(name, ".") || str_is(name, "..")) continue;
     if (items->n == FOLDER_ENTRIES_MAX) {
       items->more = true;
       break;
     }
     struct item *item = new_item(items);
-    if (!item || !arena_str(&items->arena, name, &item->name))
-      return REIN_MEMORY;
+    if (!item || !arena_str(&items->arena, name, &item->name)) return REIN_MEMORY;
     item->is_dir = is_folder(dir, entry);
     items->n++;
   }
-  if (items->n)
-    qsort(items->list, items->n, sizeof *items->list, by_name);
+  if (items->n) qsort(items->list, items->n, sizeof *items->list, by_name);
   return REIN_OK;
 }
 
@@ -106,13 +98,12 @@ static enum rein_code list_folder(struct listing *l, bool *more, struct err *err
   struct items items = {0};
   DIR *dir = fdopendir(l->tree->fd);
   if (!dir)
-    return ERR(err, REIN_SYSTEM, T_TOOLS_READ_FAILED, buf_str(&l->tree->prefix),
-               str_of(strerrordesc_np(errno)));
+    return CALL_ERR(err, REIN_SYSTEM, T_TOOLS_READ_FAILED, buf_str(&l->tree->prefix),
+                    str_of(strerrordesc_np(errno)));
   l->tree->fd = -1; /* closedir closes it */
   arena_init(&items.arena, NAMES_BYTES_MAX);
   enum rein_code code = read_items(dir, &items);
-  if (code)
-    (void)ERR(err, code, T_TOOLS_MEMORY);
+  if (code) (void)ERR(err, code, T_TOOLS_MEMORY);
   for (size_t i = 0; !code && i < items.n; i++)
     put_entry(l, buf_str(&l->tree->prefix), items.list[i].name, items.list[i].is_dir);
   *more = items.more;
@@ -128,8 +119,7 @@ static bool visit(void *ctx, const struct files_entry *entry) {
   struct listing *l = ctx;
   l->seen++;
   l->late = call_late(&l->clock);
-  if (tree_wants(l->tree, entry))
-    put_entry(l, STR_NONE, entry->path, entry->is_dir);
+  if (tree_wants(l->tree, entry)) put_entry(l, STR_NONE, entry->path, entry->is_dir);
   return !l->late && !l->text.fail;
 }
 
@@ -140,26 +130,33 @@ static struct str shown_dir(const struct rein_call *call) {
   return dir.n ? dir : STR(".");
 }
 
+static void end_line(struct buf *b) {
+  if (b->n && b->p[b->n - 1] != '\n') buf_c(b, '\n');
+}
+
+/* What is said when there is nothing to list. */
+static void put_none(const struct rein_call *call, struct listing *l) {
+  struct num_text seen;
+  if (l->tree->glob)
+    CALL_NOTE(&l->text, call, T_TOOLS_LIST_NONE, shown_dir(call), call_text(call, "glob"),
+              str_num(&seen, l->seen));
+  else
+    CALL_NOTE(&l->text, call, T_TOOLS_FOLDER_EMPTY, shown_dir(call));
+}
+
 static void put_notices(const struct rein_call *call, struct listing *l, bool more) {
   struct num_text a, b;
   enum rein_lang lang = call_lang(call);
-  bool glob = l->tree->glob;
-  if (!l->all && !l->late && !glob)
-    TEXT_PUT(&l->text, lang, T_TOOLS_FOLDER_EMPTY, shown_dir(call));
-  else if (!l->all && !l->late)
-    TEXT_PUT(&l->text, lang, T_TOOLS_LIST_NONE, shown_dir(call), call_text(call, "glob"),
-             str_num(&a, l->seen));
+  if (!l->all && !l->late) put_none(call, l);
   if (l->shown < l->all)
     TEXT_PUT(&l->text, lang, T_TOOLS_LIST_MORE, str_num(&a, l->shown), str_num(&b, l->all));
-  if (l->shown < l->all && (more || l->late))
-    buf_c(&l->text, '\n');
-  if (more)
-    TEXT_PUT(&l->text, lang, T_TOOLS_LIST_LONG, str_num(&a, FOLDER_ENTRIES_MAX));
+  end_line(&l->text);
+  if (more) TEXT_PUT(&l->text, lang, T_TOOLS_LIST_LONG, str_num(&a, FOLDER_ENTRIES_MAX));
   if (l->late)
     TEXT_PUT(&l->text, lang, T_TOOLS_LIST_LATE, str_num(&a, CALL_WORK_MS_MAX),
              str_num(&b, l->seen));
-  if (l->text.n && l->text.p[l->text.n - 1] == '\n')
-    buf_cut(&l->text, l->text.n - 1);
+  end_line(&l->text);
+  if (l->text.n) buf_cut(&l->text, l->text.n - 1);
 }
 
 static int list(struct rein_call *call, struct tree *tree) {
@@ -167,9 +164,9 @@ static int list(struct rein_call *call, struct tree *tree) {
   struct err err = {0};
   bool more = false;
   buf_init(&l.text, BYTES_SHOWN_MAX + (64u << 10));
-  enum rein_code code =
-      tree->glob ? files_walk(call->house->files, buf_str(&tree->prefix), tree_skip, visit, &l, &err)
-                 : list_folder(&l, &more, &err);
+  enum rein_code code = tree->glob ? files_walk(call->house->files, buf_str(&tree->prefix),
+                                                tree_skip, visit, &l, &err)
+                                   : list_folder(&l, &more, &err);
   if (!code && rein_call_cancelled(call))
     code = ERR(&err, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("list_files"));
   if (code) {
@@ -183,10 +180,7 @@ static int list(struct rein_call *call, struct tree *tree) {
 static int run(struct rein_call *call) {
   struct err err = {0};
   struct tree tree = {.fd = -1};
-  if (!call->house->files) {
-    (void)ERR(&err, REIN_INPUT, T_TOOLS_NO_ROOT, STR("list_files"));
-    return call_fail(call, &err);
-  }
+  if (!call->house->files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("list_files"));
   int code = tree_open(call, &tree, &err) ? call_fail(call, &err) : list(call, &tree);
   tree_release(&tree);
   return code;

@@ -19,10 +19,10 @@ struct source {
   struct call_clock clock;
   char *block;
   size_t at, n;
-  uint64_t read;  /* bytes taken from the file */
-  bool looking;   /* a NUL in a block is looked for: the page is not full yet */
+  uint64_t read; /* bytes taken from the file */
+  bool looking;  /* a NUL in a block is looked for: the page is not full yet */
   bool binary, late;
-  int error;      /* errno of a failed read */
+  int error; /* errno of a failed read */
 };
 
 struct page {
@@ -39,10 +39,8 @@ static bool fill(struct source *s) {
   do
     n = read(s->fd, s->block, BLOCK);
   while (n < 0 && errno == EINTR);
-  if (n < 0)
-    s->error = errno;
-  if (n <= 0)
-    return false;
+  if (n < 0) s->error = errno;
+  if (n <= 0) return false;
   s->at = 0;
   s->n = (size_t)n;
   s->read += s->n;
@@ -61,13 +59,11 @@ static bool next_line(struct source *s, struct buf *line, size_t keep, bool *cut
     const char *end = memchr(from, '\n', s->n - s->at);
     size_t n = end ? (size_t)(end - from) + 1 : s->n - s->at;
     size_t room = keep - (keep ? line->n : 0);
-    if (keep)
-      buf_put(line, (struct str){from, n < room ? n : room});
+    if (keep) buf_put(line, (struct str){from, n < room ? n : room});
     *cut |= n > room;
     s->at += n;
     any = true;
-    if (end)
-      break;
+    if (end) break;
   }
   return any && !s->late && !s->binary && !s->error;
 }
@@ -84,10 +80,8 @@ static bool skip_line(struct source *s) {
 static struct str without_half(struct str s) {
   for (size_t back = 1; back <= 3 && back <= s.n; back++) {
     unsigned char c = (unsigned char)s.p[s.n - back];
-    if (c >= 0xc0)
-      return str_part(s, 0, s.n - back);
-    if (c < 0x80)
-      break;
+    if (c >= 0xc0) return str_part(s, 0, s.n - back);
+    if (c < 0x80) break;
   }
   return s;
 }
@@ -100,8 +94,7 @@ static bool put_line(struct page *p, struct str raw) {
   struct str text = buf_str(&p->fixed);
   size_t points = utf8_count(text);
   if (p->points + points > p->points_max) {
-    if (p->shown)
-      return false;
+    if (p->shown) return false;
     text = utf8_head(text, p->points_max);
     p->cut = true;
   }
@@ -116,8 +109,7 @@ static void fill_page(struct source *s, struct page *p) {
   while (p->shown < p->limit && !p->cut) {
     bool cut;
     buf_reset(&p->line);
-    if (!next_line(s, &p->line, keep, &cut))
-      return;
+    if (!next_line(s, &p->line, keep, &cut)) return;
     struct str raw = cut ? without_half(buf_str(&p->line)) : buf_str(&p->line);
     if (p->first + p->shown == 1 && str_starts(raw, STR("\xef\xbb\xbf")))
       raw = str_part(raw, 3, raw.n);
@@ -143,8 +135,7 @@ static void notice_lines(struct page *p, struct source *s, enum rein_lang lang) 
   struct num_text a, b, c, d;
   int64_t last = p->first + p->shown - 1;
   int64_t all = count_lines(s, last + p->more);
-  if (all == last && p->first == 1)
-    return;
+  if (all == last && p->first == 1) return;
   struct str from = str_num(&a, p->first), to = str_num(&b, last);
   struct str next = str_num(&c, last + 1), count = str_num(&d, all);
   if (all < 0)
@@ -160,8 +151,7 @@ static void put_notices(struct page *p, struct source *s, enum rein_lang lang) {
   struct num_text a, b;
   size_t data = p->text.n;
   bool blank = str_blank(buf_str(&p->text));
-  if (data && p->text.p[data - 1] != '\n')
-    buf_c(&p->text, '\n');
+  if (data && p->text.p[data - 1] != '\n') buf_c(&p->text, '\n');
   size_t start = p->text.n;
   if (blank) {
     TEXT_PUT(&p->text, lang, T_TOOLS_BLANK_PART);
@@ -186,8 +176,7 @@ static int give_binary(struct rein_call *call, int fd, enum text_id kind) {
   struct stat st = {0};
   struct num_text room;
   struct buf b;
-  if (fstat(fd, &st))
-    st.st_size = 0;
+  if (fstat(fd, &st)) st.st_size = 0;
   buf_init(&b, 4096);
   TEXT_PUT(&b, call_lang(call), T_TOOLS_BINARY, str_of(text_raw(kind, call_lang(call))),
            str_num(&room, (int64_t)st.st_size));
@@ -197,52 +186,50 @@ static int give_binary(struct rein_call *call, int fd, enum text_id kind) {
 /* Why there are no lines to show. */
 static int fail_page(struct rein_call *call, const struct source *s, const struct page *p,
                      int64_t reached) {
-  struct err err = {0};
   struct num_text a, b, c;
   if (s->error)
-    (void)ERR(&err, REIN_SYSTEM, T_TOOLS_READ_FAILED, call_text(call, "path"),
-              str_of(strerrordesc_np(s->error)));
-  else if (rein_call_cancelled(call))
-    (void)ERR(&err, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("read_file"));
-  else if (s->late)
-    (void)ERR(&err, REIN_LIMIT, T_TOOLS_TOO_FAR, str_num(&a, p->first),
-              str_num(&b, CALL_WORK_MS_MAX), str_num(&c, reached));
-  else
-    (void)ERR(&err, REIN_INPUT, T_TOOLS_BEHIND_END, str_num(&a, reached), str_num(&b, p->first));
-  return call_fail(call, &err);
+    return CALL_FAIL(call, REIN_SYSTEM, T_TOOLS_READ_FAILED, call_text(call, "path"),
+                     str_of(strerrordesc_np(s->error)));
+  if (rein_call_cancelled(call))
+    return CALL_FAIL(call, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("read_file"));
+  if (s->late)
+    return CALL_FAIL(call, REIN_LIMIT, T_TOOLS_TOO_FAR, str_num(&a, p->first),
+                     str_num(&b, CALL_WORK_MS_MAX), str_num(&c, reached));
+  return CALL_FAIL(call, REIN_INPUT, T_TOOLS_BEHIND_END, str_num(&a, reached),
+                   str_num(&b, p->first));
 }
 
-static int give_page(struct rein_call *call, struct source *s, struct page *p) {
-  enum text_id kind = fill(s) ? kind_of((struct str){s->block, s->n}) : T_NONE;
-  if (s->binary || kind != T_NONE)
-    return give_binary(call, s->fd, kind == T_NONE ? kind_of((struct str){s->block, s->n}) : kind);
-  if (!s->read && !s->error) {
-    struct buf b;
-    buf_init(&b, 256);
-    TEXT_PUT(&b, call_lang(call), T_TOOLS_EMPTY_FILE);
-    return call_give(call, &b);
-  }
+static int give_empty(struct rein_call *call) {
+  struct buf b;
+  buf_init(&b, 256);
+  TEXT_PUT(&b, call_lang(call), T_TOOLS_EMPTY_FILE);
+  return call_give(call, &b);
+}
+
+static int give_text(struct rein_call *call, struct source *s, struct page *p) {
   int64_t passed = 0;
   while (passed < p->first - 1 && skip_line(s))
     passed++;
-  if (passed == p->first - 1)
-    fill_page(s, p);
-  if (s->binary)
-    return give_binary(call, s->fd, T_TOOLS_KIND_OTHER);
-  if (!p->shown || s->error)
-    return fail_page(call, s, p, passed);
+  if (passed == p->first - 1) fill_page(s, p);
+  if (s->binary) return give_binary(call, s->fd, T_TOOLS_KIND_OTHER);
+  if (!p->shown || s->error) return fail_page(call, s, p, passed);
   put_notices(p, s, call_lang(call));
   enum rein_code fail = p->line.fail ? p->line.fail : p->fixed.fail;
   return fail ? (int)fail : call_give(call, &p->text);
 }
 
+static int give_page(struct rein_call *call, struct source *s, struct page *p) {
+  bool any = fill(s) || s->read;
+  enum text_id kind = any ? kind_of((struct str){s->block, s->n}) : T_NONE;
+  if (kind != T_NONE) return give_binary(call, s->fd, kind);
+  return any || s->error ? give_text(call, s, p) : give_empty(call);
+}
+
 static int read_page(struct rein_call *call, int fd, struct page *p) {
   struct source s = {.fd = fd, .looking = true, .clock = call_clock(call)};
   s.block = mem_resize(NULL, BLOCK);
-  if (!s.block)
-    return REIN_MEMORY;
-  if (call->house->read_points_max)
-    p->points_max = call->house->read_points_max;
+  if (!s.block) return REIN_MEMORY;
+  if (call->house->read_points_max) p->points_max = call->house->read_points_max;
   size_t bytes = 4 * p->points_max + 8;
   buf_init(&p->line, bytes);
   buf_init(&p->fixed, 3 * bytes);
@@ -259,10 +246,7 @@ static int run(struct rein_call *call) {
   struct err err = {0};
   struct page page = {.points_max = POINTS_MAX};
   int fd = -1;
-  if (!call->house->files) {
-    (void)ERR(&err, REIN_INPUT, T_TOOLS_NO_ROOT, STR("read_file"));
-    return call_fail(call, &err);
-  }
+  if (!call->house->files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("read_file"));
   if (!call_whole(call, "offset", 1, 1, &page.first, &err) ||
       !call_whole(call, "limit", 1, INT64_MAX, &page.limit, &err) ||
       files_open(call->house->files, call_text(call, "path"), FILES_READ, &fd, &err))

@@ -13,8 +13,7 @@
  * make (U+FFFD, a joined surrogate pair) must not be looked for before it. */
 static struct str usable_literal(struct str literal) {
   for (size_t i = 0; i < literal.n; i++)
-    if ((unsigned char)literal.p[i] >= 0xef)
-      return STR_NONE;
+    if ((unsigned char)literal.p[i] >= 0xef) return STR_NONE;
   return literal;
 }
 
@@ -48,10 +47,8 @@ void scan_file(struct scan *scan, int fd) {
 static void read_block(struct scan *s) {
   while (s->n < SCAN_BLOCK && !s->eof) {
     ssize_t n = read(s->fd, s->block + s->n, SCAN_BLOCK - s->n);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      s->error = errno;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) s->error = errno;
     s->eof = n <= 0;
     s->n += n > 0 ? (size_t)n : 0;
   }
@@ -60,8 +57,7 @@ static void read_block(struct scan *s) {
 /* The file counts up to the line of its first NUL byte. */
 static void stop_at_nul(struct scan *s, size_t fresh) {
   const char *nul = memchr(s->block + fresh, 0, s->n - fresh);
-  if (!nul)
-    return;
+  if (!nul) return;
   const char *end = memrchr(s->block, '\n', (size_t)(nul - s->block));
   s->n = end ? (size_t)(end - s->block) + 1 : 0;
   s->nul = s->eof = true;
@@ -71,27 +67,23 @@ static void stop_at_nul(struct scan *s, size_t fresh) {
 /* Moves what is left to the front and reads on. SCAN_HIT: there are lines;
  * SCAN_LONG: there is the first piece of one. */
 static enum scan_event refill(struct scan *s) {
-  if (call_late(&s->clock))
-    return SCAN_LATE;
+  if (call_late(&s->clock)) return SCAN_LATE;
   size_t left = s->n - s->at;
   memmove(s->block, s->block + s->at, left);
   s->at = s->ready = 0;
   s->n = left;
   read_block(s);
-  if (s->error)
-    return SCAN_ERROR;
+  if (s->error) return SCAN_ERROR;
   if (!s->started) {
     s->started = true;
     s->kind = kind_of((struct str){s->block, s->n});
-    if (s->kind != T_NONE)
-      return SCAN_BINARY;
+    if (s->kind != T_NONE) return SCAN_BINARY;
   }
   stop_at_nul(s, left);
   const char *end = memrchr(s->block, '\n', s->n);
   s->piece = !end && !s->eof;
   s->ready = s->eof || !end ? s->n : (size_t)(end - s->block) + 1;
-  if (!s->ready)
-    return s->nul ? SCAN_BINARY : SCAN_END;
+  if (!s->ready) return s->nul ? SCAN_BINARY : SCAN_END;
   return s->piece && !s->inside ? SCAN_LONG : SCAN_HIT;
 }
 
@@ -111,13 +103,11 @@ static bool to_literal(struct scan *s) {
   const char *at = s->block + s->at, *ready = s->block + s->ready;
   const char *found = memmem(at, (size_t)(ready - at), s->literal.p, s->literal.n);
   const char *end = found ? memrchr(at, '\n', (size_t)(found - at)) : ready - 1;
-  if (!end)
-    return true; /* it is in the line that begins here */
+  if (!end) return true; /* it is in the line that begins here */
   int64_t ends = count_ends(at, end + 1);
   s->next_line += ends;
   s->at = (size_t)(end + 1 - s->block);
-  if (ends)
-    s->inside = s->line_done = false;
+  if (ends) s->inside = s->line_done = false;
   return found;
 }
 
@@ -128,8 +118,7 @@ static bool take_line(struct scan *s) {
   s->text = (struct str){at, end ? (size_t)(end - at) : s->ready - s->at};
   s->at += s->text.n + (end ? 1 : 0);
   s->line = s->next_line;
-  if (end && s->text.n && s->text.p[s->text.n - 1] == '\r')
-    s->text.n--;
+  if (end && s->text.n && s->text.p[s->text.n - 1] == '\r') s->text.n--;
   if (s->line == 1 && !s->inside && str_starts(s->text, STR("\xef\xbb\xbf")))
     s->text = str_part(s->text, 3, s->text.n);
   return end;
@@ -138,8 +127,7 @@ static bool take_line(struct scan *s) {
 /* A piece may end inside a character, which is no fault of the file's. */
 static struct str whole_characters(struct str s) {
   for (size_t back = 1; back <= 3 && back <= s.n; back++)
-    if ((unsigned char)s.p[s.n - back] >= 0xc0)
-      return str_part(s, 0, s.n - back);
+    if ((unsigned char)s.p[s.n - back] >= 0xc0) return str_part(s, 0, s.n - back);
   return s;
 }
 
@@ -158,8 +146,7 @@ static enum scan_event match_line(struct scan *s, bool inside) {
   if (!utf8_valid(s->text)) {
     buf_reset(&s->fixed);
     utf8_repair(&s->fixed, s->text);
-    if (s->fixed.fail)
-      return SCAN_MEMORY;
+    if (s->fixed.fail) return SCAN_MEMORY;
     s->text = buf_str(&s->fixed);
   }
   uint32_t cp;
@@ -177,13 +164,11 @@ static enum scan_event match_line(struct scan *s, bool inside) {
 static enum scan_event scan_line(struct scan *s) {
   bool piece = s->piece, inside = s->inside, done = inside && s->line_done;
   s->next_line += take_line(s);
-  if (piece)
-    s->text = whole_characters(s->text);
+  if (piece) s->text = whole_characters(s->text);
   enum scan_event event = done ? SCAN_END : match_line(s, inside);
   s->inside = false;
   s->line_done = piece && (done || event != SCAN_END);
-  if (piece)
-    end_piece(s);
+  if (piece) end_piece(s);
   return event;
 }
 
@@ -197,12 +182,10 @@ static enum scan_event scan_step(struct scan *s) {
     enum scan_event event = refill(s);
     s->line = s->next_line;
     s->ended = is_last(event);
-    if (event != SCAN_HIT)
-      return event;
+    if (event != SCAN_HIT) return event;
   }
   if (s->literal.n && !to_literal(s)) {
-    if (s->piece)
-      end_piece(s);
+    if (s->piece) end_piece(s);
     return SCAN_END;
   }
   if (call_late(&s->clock)) {

@@ -50,7 +50,8 @@ struct scan {
   int error;
 };
 
-enum rein_code scan_init(struct scan *scan, const struct regex *regex, struct call_clock clock) REIN_CHECKED;
-void scan_release(struct scan *scan); /* a zeroed one is fine */
+enum rein_code scan_init(struct scan *scan, const struct regex *regex, struct call_clock clock)
+    REIN_CHECKED;
+void scan_release(struct scan *scan);      /* a zeroed one is fine */
 void scan_file(struct scan *scan, int fd); /* the descriptor stays the caller's */
 enum scan_event scan_next(struct scan *scan);

@@ -18,6 +18,7 @@
 #define COSTLY_MAX 10 /* lines given up: more of them, and it is the pattern */
 #define NOTES_MAX 5   /* of one sort: what is left out is counted */
 #define TEXT_MAX (256u << 10)
+#define PATH_BYTES_MAX (64u << 10) /* repaired and made visible, one of 4 096 bytes */
 
 struct search {
   struct rein_call *call;
@@ -42,8 +43,7 @@ static struct str tail_bytes(struct str s, size_t back) {
 }
 
 static struct str head_bytes(struct str s, size_t n) {
-  if (n >= s.n)
-    return s;
+  if (n >= s.n) return s;
   while (n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
     n--;
   return str_part(s, 0, n);
@@ -53,8 +53,7 @@ static struct str head_bytes(struct str s, size_t n) {
  * looked for in bytes that could be shown. */
 static void put_line(struct buf *out, struct str line, struct str match) {
   size_t at = (size_t)(match.p - line.p);
-  if (!match.p || at > line.n)
-    at = 0;
+  if (!match.p || at > line.n) at = 0;
   struct str whole = head_bytes(line, 16 * POINTS_LINE);
   if (whole.n == line.n && utf8_head(line, POINTS_LINE).n == line.n) {
     buf_put(out, line);
@@ -65,21 +64,18 @@ static void put_line(struct buf *out, struct str line, struct str match) {
   size_t from = at - before.n;
   struct str rest = head_bytes(str_part(line, from, line.n), 16 * POINTS_LINE);
   struct str part = utf8_head(rest, POINTS_LINE);
-  if (from)
-    buf_lit(out, "…");
+  if (from) buf_lit(out, "…");
   buf_put(out, part);
-  if (from + part.n < line.n)
-    buf_lit(out, "…");
+  if (from + part.n < line.n) buf_lit(out, "…");
 }
 
 /* A path on its line: a control in it must not make two lines of one. */
 static void put_path(struct buf *out, struct str path) {
   struct buf b;
-  buf_init(&b, 1u << 16);
+  buf_init(&b, PATH_BYTES_MAX);
   utf8_repair(&b, path);
   utf8_show(out, buf_str(&b), false);
-  if (b.fail)
-    out->fail = b.fail;
+  if (b.fail) out->fail = b.fail;
   buf_release(&b);
 }
 
@@ -101,34 +97,24 @@ static void put_hit(struct search *s, struct str path) {
 
 static void note_place(struct search *s, enum text_id id, struct str path, int64_t *count) {
   struct num_text line, block;
-  struct buf shown;
-  if (++*count > NOTES_MAX)
-    return;
-  buf_init(&shown, 4096);
-  call_show(&shown, path);
-  TEXT_PUT(&s->notes, call_lang(s->call), id, buf_str(&shown), str_num(&line, s->scan.line),
-           str_num(&block, SCAN_BLOCK));
+  if (++*count > NOTES_MAX) return;
+  CALL_NOTE(&s->notes, s->call, id, path, str_num(&line, s->scan.line),
+            str_num(&block, SCAN_BLOCK));
   buf_c(&s->notes, '\n');
-  buf_release(&shown);
 }
 
 static void note_unreadable(struct search *s, struct str path, int error) {
-  if (s->unreadable++)
-    return;
-  call_show(&s->unreadable_path, path);
+  if (s->unreadable++) return;
+  buf_put(&s->unreadable_path, path);
   s->unreadable_error = error;
 }
 
 static void note_late(struct search *s, struct str path) {
   struct num_text ms, files;
-  struct buf shown;
   s->late = s->stop = true;
-  buf_init(&shown, 4096);
-  call_show(&shown, path);
-  TEXT_PUT(&s->notes, call_lang(s->call), T_TOOLS_SEARCH_LATE, str_num(&ms, CALL_WORK_MS_MAX),
-           buf_str(&shown), str_num(&files, s->files));
+  CALL_NOTE(&s->notes, s->call, T_TOOLS_SEARCH_LATE, str_num(&ms, CALL_WORK_MS_MAX), path,
+            str_num(&files, s->files));
   buf_c(&s->notes, '\n');
-  buf_release(&shown);
 }
 
 static void note_end(struct search *s) {
@@ -140,8 +126,8 @@ static void note_end(struct search *s) {
     buf_c(&s->notes, '\n');
   }
   if (s->unreadable) {
-    TEXT_PUT(&s->notes, lang, T_TOOLS_SEARCH_UNREADABLE, str_num(&a, s->unreadable),
-             buf_str(&s->unreadable_path), str_of(strerrordesc_np(s->unreadable_error)));
+    CALL_NOTE(&s->notes, s->call, T_TOOLS_SEARCH_UNREADABLE, str_num(&a, s->unreadable),
+              buf_str(&s->unreadable_path), str_of(strerrordesc_np(s->unreadable_error)));
     buf_c(&s->notes, '\n');
   }
   if (s->more) {
@@ -162,8 +148,7 @@ static void take_event(struct search *s, enum scan_event event, struct str path)
     break;
   case SCAN_LONG: note_place(s, T_TOOLS_SEARCH_PIECES, path, &s->pieces); break;
   case SCAN_BINARY:
-    if (s->scan.line > 1)
-      note_place(s, T_TOOLS_SEARCH_BINARY_REST, path, &s->rests);
+    if (s->scan.line > 1) note_place(s, T_TOOLS_SEARCH_BINARY_REST, path, &s->rests);
     break;
   case SCAN_LATE: note_late(s, path); break;
   case SCAN_ERROR: note_unreadable(s, path, s->scan.error); break;
@@ -187,8 +172,7 @@ static bool visit(void *ctx, const struct files_entry *entry) {
     note_late(s, entry->path);
     return false;
   }
-  if (!entry->is_file || entry->name.n >= sizeof name || !tree_wants(&s->tree, entry))
-    return true;
+  if (!entry->is_file || entry->name.n >= sizeof name || !tree_wants(&s->tree, entry)) return true;
   memcpy(name, entry->name.p, entry->name.n);
   name[entry->name.n] = 0;
   /* not blocking: a pipe may have taken the file's place since it was seen */
@@ -197,8 +181,7 @@ static bool visit(void *ctx, const struct files_entry *entry) {
     note_unreadable(s, entry->path, errno);
   else if (!fstat(fd, &st) && S_ISREG(st.st_mode))
     search_file(s, fd, entry->path);
-  if (fd >= 0)
-    close(fd);
+  if (fd >= 0) close(fd);
   return !s->stop && !s->fail;
 }
 
@@ -212,59 +195,41 @@ static struct str shown_dir(const struct rein_call *call) {
 /* What is said when no line matched. */
 static void put_none(struct search *s) {
   struct num_text files;
-  struct buf pattern;
-  enum rein_lang lang = call_lang(s->call);
   struct str glob = call_text(s->call, "glob");
-  buf_init(&pattern, 4096);
-  buf_c(&pattern, '/');
-  call_show(&pattern, call_text(s->call, "pattern"));
-  buf_c(&pattern, '/');
   if (s->files || s->late || s->unreadable)
-    TEXT_PUT(&s->hits, lang, T_TOOLS_SEARCH_NONE, buf_str(&pattern), str_num(&files, s->files));
+    CALL_NOTE(&s->hits, s->call, T_TOOLS_SEARCH_NONE, call_text(s->call, "pattern"),
+              str_num(&files, s->files));
   else
-    TEXT_PUT(&s->hits, lang, T_TOOLS_SEARCH_NO_FILES, shown_dir(s->call),
-             glob.n ? glob : STR("-"));
+    CALL_NOTE(&s->hits, s->call, T_TOOLS_SEARCH_NO_FILES, shown_dir(s->call),
+              glob.n ? glob : STR("-"));
   buf_c(&s->hits, '\n');
-  buf_release(&pattern);
 }
 
 static int give(struct search *s) {
-  struct err err = {0};
-  if (rein_call_cancelled(s->call)) {
-    (void)ERR(&err, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("search_files"));
-    return call_fail(s->call, &err);
-  }
-  if (!s->shown)
-    put_none(s);
+  if (rein_call_cancelled(s->call))
+    return CALL_FAIL(s->call, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("search_files"));
+  if (!s->shown) put_none(s);
   note_end(s);
   buf_put(&s->hits, buf_str(&s->notes));
-  if (s->hits.n)
-    buf_cut(&s->hits, s->hits.n - 1);
-  if (s->notes.fail || s->fail)
-    return (int)(s->notes.fail ? s->notes.fail : s->fail);
-  return call_give(s->call, &s->hits);
+  if (s->hits.n) buf_cut(&s->hits, s->hits.n - 1);
+  if (s->notes.fail) s->fail = s->notes.fail;
+  if (s->unreadable_path.fail) s->fail = s->unreadable_path.fail;
+  return s->fail ? (int)s->fail : call_give(s->call, &s->hits);
 }
 
 /* One file that `dir` names; why it is not searched stands in the answer. */
 static int search_alone(struct search *s, int fd) {
   struct buf path;
-  buf_init(&path, 1u << 16);
+  buf_init(&path, PATH_BYTES_MAX);
   enum rein_code code = files_path_of(s->call->house->files, fd, &path);
-  int answer = (int)code;
-  if (!code) {
-    search_file(s, fd, buf_str(&path));
-    answer = REIN_OK;
-  }
-  if (!code && s->scan.kind != T_NONE && s->scan.line == 1) {
-    enum rein_lang lang = call_lang(s->call);
-    TEXT_PUT(&s->hits, lang, T_TOOLS_SEARCH_BINARY_ALONE, shown_dir(s->call),
-             str_of(text_raw(s->scan.kind, lang)));
-    answer = call_give(s->call, &s->hits);
-  } else if (!code) {
-    answer = give(s);
-  }
+  if (!code) search_file(s, fd, buf_str(&path));
   buf_release(&path);
-  return answer;
+  if (code) return (int)code;
+  if (s->fail || s->scan.kind == T_NONE || s->scan.line != 1) return give(s);
+  enum rein_lang lang = call_lang(s->call);
+  CALL_NOTE(&s->hits, s->call, T_TOOLS_SEARCH_BINARY_ALONE, shown_dir(s->call),
+            str_of(text_raw(s->scan.kind, lang)));
+  return call_give(s->call, &s->hits);
 }
 
 static int search(struct search *s) {
@@ -278,8 +243,7 @@ static int search(struct search *s) {
     close(fd);
     return answer;
   }
-  if (!code)
-    code = files_walk(files, buf_str(&s->tree.prefix), tree_skip, visit, s, &err);
+  if (!code) code = files_walk(files, buf_str(&s->tree.prefix), tree_skip, visit, s, &err);
   return code ? call_fail(s->call, &err) : give(s);
 }
 
@@ -287,7 +251,7 @@ static int search_with(struct rein_call *call, const struct regex *regex) {
   struct search s = {.call = call, .tree.fd = -1};
   buf_init(&s.hits, TEXT_MAX);
   buf_init(&s.notes, TEXT_MAX);
-  buf_init(&s.unreadable_path, 4096);
+  buf_init(&s.unreadable_path, PATH_BYTES_MAX);
   enum rein_code code = scan_init(&s.scan, regex, call_clock(call));
   int answer = code ? (int)code : search(&s);
   scan_release(&s.scan);
@@ -302,12 +266,8 @@ static int run(struct rein_call *call) {
   struct err err = {0};
   struct regex *regex = NULL;
   unsigned flags = rein_call_bool(call, "ignore_case", false) ? REGEX_IGNORE_CASE : 0;
-  if (!call->house->files) {
-    (void)ERR(&err, REIN_INPUT, T_TOOLS_NO_ROOT, STR("search_files"));
-    return call_fail(call, &err);
-  }
-  if (regex_new(call_text(call, "pattern"), flags, &regex, &err))
-    return call_fail(call, &err);
+  if (!call->house->files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("search_files"));
+  if (regex_new(call_text(call, "pattern"), flags, &regex, &err)) return call_fail(call, &err);
   int answer = search_with(call, regex);
   regex_free(regex);
   return answer;
@@ -320,12 +280,14 @@ const struct rein_tool tool_search_files = {
         "find where something is named, defined or used. The result is one path:line:text per "
         "matching line, in the order of the paths, at most 20; long lines are cut around the "
         "match. It skips binary files, links, and folders named .git, node_modules, dist or "
-        "coverage (name such a folder as dir to search in it). When nothing matches it says so, with "
+        "coverage (name such a folder as dir to search in it). When nothing matches it says so, "
+        "with "
         "the number of files searched; lines in square brackets at the end say what was left out.",
     .schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"pattern\":{\"type\":\"string\",\"description\":\"Regular expression as in JavaScript "
-        "without flags, matched against each line, for example TODO or ^import .* from. Escape "
+        "without flags, matched against each line, for example deprecated or ^import .* from. "
+        "Escape "
         "characters such as ( [ . * to mean themselves.\"},"
         "\"dir\":{\"type\":\"string\",\"description\":\"Folder to search below, or one file, "
         "relative to the project root, as list_files writes it. Leave out for the whole "

@@ -7,14 +7,17 @@
 #include <string.h>
 
 const struct rein_tool *const builtin_tools[] = {
-    &tool_get_time,     &tool_read_file,        &tool_list_files,
-    &tool_search_files, &tool_github_repo_info, &tool_write_report,
+    &tool_get_time,
+    &tool_read_file,
+    &tool_list_files,
+    &tool_search_files,
+    &tool_github_repo_info,
+    &tool_write_report,
     NULL,
 };
 
 const struct rein_tool *builtin_tool(const char *name) {
   for (size_t i = 0; builtin_tools[i]; i++)
-    if (!strcmp(builtin_tools[i]->name, name))
-      return builtin_tools[i];
+    if (!strcmp(builtin_tools[i]->name, name)) return builtin_tools[i];
   return NULL;
 }

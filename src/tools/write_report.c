@@ -11,8 +11,7 @@
 static bool is_there(const struct files *files, struct str path) {
   struct err err = {0};
   int fd = -1;
-  if (files_open(files, path, FILES_READ, &fd, &err))
-    return false;
+  if (files_open(files, path, FILES_READ, &fd, &err)) return false;
   close(fd);
   return true;
 }
@@ -21,21 +20,14 @@ static int run(struct rein_call *call) {
   struct err err = {0};
   const struct files *files = call->house->files;
   struct str path = call_text(call, "path"), content = call_text(call, "content");
-  if (!files) {
-    (void)ERR(&err, REIN_INPUT, T_TOOLS_NO_ROOT, STR("write_report"));
-    return call_fail(call, &err);
-  }
+  if (!files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("write_report"));
   bool replaced = is_there(files, path);
-  if (files_write_below(files, BELOW, path, content, &err))
-    return call_fail(call, &err);
+  if (files_write_below(files, BELOW, path, content, &err)) return call_fail(call, &err);
   struct num_text room;
-  struct buf shown, text;
-  buf_init(&shown, 4096);
+  struct buf text;
   buf_init(&text, 8192);
-  call_show(&shown, path);
-  TEXT_PUT(&text, call_lang(call), replaced ? T_TOOLS_REPORT_REPLACED : T_TOOLS_REPORT_NEW,
-           buf_str(&shown), str_num(&room, (int64_t)content.n));
-  buf_release(&shown);
+  CALL_NOTE(&text, call, replaced ? T_TOOLS_REPORT_REPLACED : T_TOOLS_REPORT_NEW, path,
+            str_num(&room, (int64_t)content.n));
   return call_give(call, &text);
 }
 
