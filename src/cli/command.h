@@ -1,0 +1,28 @@
+/* The commands of the program: one file each (cmd_NAME.c), one list.
+ *
+ *   const struct command command_tools = {
+ *     .name = "tools", .summary = T_CLI_CMD_TOOLS, .usage = "[options]",
+ *     .takes = TAKES(LANG) | TAKES(OUTPUT), .run = run };
+ */
+#pragma once
+
+#include "cli/cli.h"
+
+#define TAKES(id) (UINT64_C(1) << OPTION_ID_##id)
+#define TAKES_ALWAYS (TAKES(HELP) | TAKES(VERSION) | TAKES(LANG))
+
+struct command {
+  const char *name;
+  int summary;                 /* enum text_id */
+  const char *usage;           /* what stands behind the name */
+  uint64_t takes;              /* options, beside TAKES_ALWAYS */
+  bool configured;             /* reads the config before it runs */
+  int (*run)(struct cli *cli); /* the exit code */
+};
+
+extern const struct command *const commands[]; /* NULL at the end; the first is the default */
+const struct command *command_by_name(struct str name); /* NULL none */
+/* A command that DESIGN names and that is not built. */
+bool command_is_later(struct str name);
+
+extern const struct command command_run, command_ask, command_tools, command_script, command_help;

@@ -1,0 +1,123 @@
+/* Writes to stdout and stderr, whole, whatever the system takes at a time. */
+#include "cli/screen.h"
+
+#include "base/utf8.h"
+#include "cli/env.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LINE_BYTES_MAX (16u << 20) /* the longest line of talk: a record in the log's form */
+#define COLUMNS_USUAL 80
+
+/* 0, or the errno. A descriptor that somebody made non-blocking is waited for. */
+static int write_all(int fd, struct str s) {
+  while (s.n) {
+    ssize_t n = write(fd, s.p, s.n);
+    if (n >= 0) {
+      s = str_part(s, (size_t)n, SIZE_MAX);
+    } else if (errno == EAGAIN) {
+      poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+/* What stderr refuses is lost: there is nowhere left to say it. */
+static void write_err(struct str s) {
+  (void)write_all(STDERR_FILENO, s);
+}
+
+void screen_open(struct screen *screen, char *const *envp, const struct secrets *secrets) {
+  struct str term = env_get(envp, "TERM");
+  *screen = (struct screen){.secrets = secrets};
+  screen->out_tty = isatty(STDOUT_FILENO);
+  screen->err_tty = isatty(STDERR_FILENO);
+  screen->moves = screen->err_tty && term.n && !str_is(term, "dumb");
+  screen->colour = screen->moves && env_get(envp, "NO_COLOR").n == 0;
+}
+
+static void wipe(struct screen *screen) {
+  if (!screen->drawn) return;
+  write_err(STR("\r\x1b[K"));
+  screen->drawn = false;
+}
+
+void screen_answer(struct screen *screen, struct str bytes) {
+  if (!bytes.n) return;
+  if (screen->out_tty) wipe(screen);
+  if (!screen->out_errno) screen->out_errno = write_all(STDOUT_FILENO, bytes);
+  screen->answer_open = bytes.p[bytes.n - 1] != '\n';
+  if (screen->out_tty) screen->mid_line = screen->answer_open;
+}
+
+void screen_end_answer(struct screen *screen) {
+  if (screen->answer_open) screen_answer(screen, STR("\n"));
+}
+
+/* Talk must not run on in a line of the answer, nor in an open question. */
+static void begin_talk(struct screen *screen) {
+  wipe(screen);
+  if (screen->mid_line && screen->err_tty) write_err(STR("\n"));
+  screen->mid_line = false;
+}
+
+static void talk(struct screen *screen, struct str before, struct str line, struct str after) {
+  struct buf b;
+  buf_init(&b, LINE_BYTES_MAX);
+  begin_talk(screen);
+  buf_put(&b, before);
+  secrets_mask(screen->secrets, &b, line);
+  buf_put(&b, after);
+  write_err(b.fail ? STR("rein: no memory for a line of text\n") : buf_str(&b));
+  buf_release(&b);
+}
+
+void screen_talk(struct screen *screen, struct str line) {
+  talk(screen, STR_NONE, line, STR("\n"));
+}
+
+void screen_faint(struct screen *screen, struct str line) {
+  if (screen->colour)
+    talk(screen, STR("\x1b[2m"), line, STR("\x1b[0m\n"));
+  else
+    screen_talk(screen, line);
+}
+
+void screen_ask(struct screen *screen, struct str text) {
+  talk(screen, STR_NONE, text, STR_NONE);
+  screen->mid_line = screen->err_tty;
+}
+
+void screen_asked(struct screen *screen) {
+  screen->mid_line = false;
+}
+
+void screen_status(struct screen *screen, struct str text) {
+  if (!screen->moves || screen->mid_line) return;
+  wipe(screen);
+  if (!text.n) return;
+  struct buf b;
+  buf_init(&b, LINE_BYTES_MAX);
+  if (screen->colour) buf_lit(&b, "\x1b[2m");
+  /* One column stays free: a full last column makes some terminals wrap. */
+  size_t room = screen_columns(screen) - 1;
+  while (utf8_width(text) > room)
+    text = utf8_head(text, utf8_count(text) - 1);
+  buf_put(&b, text);
+  if (screen->colour) buf_lit(&b, "\x1b[0m");
+  if (!b.fail) write_err(buf_str(&b));
+  screen->drawn = !b.fail;
+  buf_release(&b);
+}
+
+size_t screen_columns(const struct screen *screen) {
+  struct winsize size;
+  if (!screen->err_tty || ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
+    return COLUMNS_USUAL;
+  return size.ws_col;
+}

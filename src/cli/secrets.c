@@ -1,0 +1,28 @@
+/* Masks several values one after the other; driver/secret.c knows how one is
+ * found. */
+#include "cli/secrets.h"
+
+#include <assert.h>
+
+void secrets_add(struct secrets *secrets, struct str value) {
+  value = str_trim(value);
+  if (!value.n) return;
+  assert(secrets->count < SECRETS_MAX);
+  /* Masking only reads; the struct's pointer is for owners that wipe. */
+  secrets->values[secrets->count++] = (struct secret){(char *)(uintptr_t)value.p, value.n};
+}
+
+void secrets_mask(const struct secrets *secrets, struct buf *out, struct str s) {
+  struct buf room[2] = {{0}, {0}};
+  for (size_t i = 0; i < secrets->count; i++) {
+    struct buf *to = &room[i % 2];
+    buf_release(to);
+    buf_init(to, out->max);
+    secret_mask(to, &secrets->values[i], s);
+    if (to->fail) out->fail = to->fail;
+    s = buf_str(to);
+  }
+  buf_put(out, s);
+  buf_release(&room[0]);
+  buf_release(&room[1]);
+}

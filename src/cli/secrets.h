@@ -1,0 +1,18 @@
+/* Values that must never be shown: keys, tokens, a proxy's password. They are
+ * masked wherever the program writes something that came from elsewhere. */
+#pragma once
+
+#include "base/buf.h"
+#include "driver/secret.h"
+
+#define SECRETS_MAX 4 /* the provider's key, GitHub's token, the proxy's password */
+
+struct secrets {
+  struct secret values[SECRETS_MAX]; /* borrowed from the environment */
+  size_t count;
+};
+
+/* Notes a value; blank ones are none. */
+void secrets_add(struct secrets *secrets, struct str value);
+/* Appends s with every secret in it, however spelled, replaced. */
+void secrets_mask(const struct secrets *secrets, struct buf *out, struct str s);

@@ -1,0 +1,285 @@
+/* Wires a run to what shows it: text mode (show.c), lines of JSON, the log, the
+ * status line and the prompt. The driver does the work. */
+#include "cli/session.h"
+
+#include "cli/log.h"
+#include "cli/prompt.h"
+#include "cli/show.h"
+#include "cli/status.h"
+#include "driver/report.h"
+#include "driver/stream.h"
+#include "json/write.h"
+
+#include <unistd.h>
+
+#define LINE_BYTES_MAX (600u << 20) /* the largest record, and a little more */
+#define LEAVE_MS 250                /* what an interrupted tool gets before it is left */
+
+struct session {
+  struct cli *cli;
+  struct setup *setup;
+  enum output output;
+  struct loop *loop;
+  struct http *http;
+  struct driver *driver;
+  struct run *run;
+  struct show show;
+  struct status status;
+  struct prompt prompt;
+  struct log log;
+  bool can_ask;
+  int signals; /* how many came */
+};
+
+enum output session_output(const struct cli *cli) {
+  struct str word = cli_value(cli, OPTION_ID_OUTPUT)->text;
+  if (str_is(word, "json")) return OUTPUT_JSON;
+  return str_is(word, "stream-json") ? OUTPUT_STREAM : OUTPUT_TEXT;
+}
+
+/* ---- what is watched ------------------------------------------------------- */
+
+/* A lost stdout ends the run: nobody hears the answer any more. */
+static void check_stdout(struct session *s) {
+  if (s->cli->screen.out_errno && s->run) driver_cancel(s->run, 0);
+}
+
+static void stream_line(struct session *s, struct str line) {
+  struct buf b;
+  if (s->output != OUTPUT_STREAM) return;
+  buf_init(&b, LINE_BYTES_MAX);
+  secrets_mask(&s->cli->secrets, &b, line);
+  buf_c(&b, '\n');
+  if (b.fail)
+    cli_no_memory(s->cli);
+  else
+    screen_answer(&s->cli->screen, buf_str(&b));
+  buf_release(&b);
+  check_stdout(s);
+}
+
+/* Who is waited for, in a word, after this event. */
+static struct str doing(struct session *s, struct run *run, const struct event *event) {
+  enum rein_lang lang = s->cli->lang;
+  struct call_view view;
+  if (event && event->kind == EVENT_STARTED && agent_call(run_agent(run), event->id, &view))
+    for (size_t i = 0; i < s->setup->agent.row_count; i++)
+      if (str_is(view.name, s->setup->rows[i].name)) return str_of(s->setup->rows[i].name);
+  return str_of(text_raw(T_CLI_STATUS_MODEL, lang));
+}
+
+static void on_record(void *ctx, struct run *run, struct str line, const struct event *event) {
+  struct session *s = ctx;
+  log_json(&s->log, "record", line);
+  stream_line(s, line);
+  if (s->output != OUTPUT_TEXT) return;
+  show_record(&s->show, run, event);
+  if (!s->prompt.open) status_doing(&s->status, run, doing(s, run, event));
+}
+
+static void on_piece(void *ctx, struct run *run, struct str text, bool thinking) {
+  struct session *s = ctx;
+  struct buf b;
+  (void)run;
+  if (s->output == OUTPUT_TEXT) show_piece(&s->show, text, thinking);
+  if (s->output == OUTPUT_STREAM) {
+    buf_init(&b, LINE_BYTES_MAX);
+    stream_put_piece(&b, text, thinking);
+    stream_line(s, buf_str(&b));
+    buf_release(&b);
+  }
+  check_stdout(s);
+}
+
+static void on_withdrawn(void *ctx, struct run *run) {
+  struct session *s = ctx;
+  struct buf b;
+  (void)run;
+  buf_init(&b, 256);
+  stream_put_withdrawn(&b);
+  log_json(&s->log, "stream", buf_str(&b));
+  stream_line(s, buf_str(&b));
+  buf_release(&b);
+  if (s->output == OUTPUT_TEXT) show_withdrawn(&s->show);
+}
+
+static void on_retry(void *ctx, struct run *run, const struct fault *fault, int64_t wait_ms) {
+  struct session *s = ctx;
+  struct buf b;
+  buf_init(&b, LINE_BYTES_MAX);
+  stream_put_retry(&b, fault, wait_ms);
+  log_json(&s->log, "stream", buf_str(&b));
+  stream_line(s, buf_str(&b));
+  buf_release(&b);
+  if (s->output != OUTPUT_TEXT) return;
+  show_retry(&s->show, fault, wait_ms);
+  status_doing(&s->status, run, str_of(text_raw(T_CLI_STATUS_RETRY, s->cli->lang)));
+}
+
+static void on_note(void *ctx, struct run *run, struct str text) {
+  struct session *s = ctx;
+  (void)run;
+  log_text(&s->log, "note", text);
+}
+
+static void on_ended(void *ctx, struct run *run, const struct agent_end *end) {
+  struct session *s = ctx;
+  (void)end;
+  if (s->can_ask) prompt_drop(&s->prompt);
+  status_doing(&s->status, run, STR_NONE);
+}
+
+/* ---- approval --------------------------------------------------------------- */
+
+/* Nobody is there: no, at once, with the rule and the flag that would allow it. */
+static void refuse(struct session *s, struct run *run, uint32_t call, const struct tool *tool,
+                   struct str rule) {
+  struct buf reason;
+  buf_init(&reason, ASK_REASON_MAX);
+  cli_say(s->cli, T_DRIVER_ASK_NOBODY, tool->name, rule);
+  TEXT_PUT(&reason, s->setup->agent.model_lang, T_DRIVER_ASK_NOBODY, tool->name, rule);
+  driver_answer(run, call, REIN_DENY, BY_NOBODY, buf_str(&reason), false);
+  buf_release(&reason);
+}
+
+static void on_ask(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
+                   struct str args, struct str rule) {
+  struct session *s = ctx;
+  if (!s->can_ask) {
+    refuse(s, run, call, tool, rule);
+    return;
+  }
+  status_doing(&s->status, run, STR_NONE);
+  prompt_ask(&s->prompt, run, call, tool, args, rule);
+}
+
+/* Once: the run ends in order. Again: the person does not want to wait. */
+static void on_signal(void *ctx, int signum) {
+  struct session *s = ctx;
+  if (s->signals++) {
+    screen_status(&s->cli->screen, STR_NONE);
+    _exit(128 + signum);
+  }
+  driver_cancel(s->run, signum);
+}
+
+/* ---- start and end ------------------------------------------------------------ */
+
+static enum rein_code start_host(struct session *s, struct err *err) {
+  struct setup *setup = s->setup;
+  /* Empty values are NULL there; all of them are terminated: environment or arena. */
+  struct http_options options = {.ca_dir = setup->ca_dir.n ? setup->ca_dir.p : NULL,
+                                 .ca_file = setup->ca_file.n ? setup->ca_file.p : NULL,
+                                 .proxy = setup->proxy.proxy.n ? setup->proxy.proxy.p : NULL,
+                                 .no_proxy = setup->proxy.direct.n ? setup->proxy.direct.p : NULL};
+  enum rein_code code = loop_new(&s->loop, err);
+  if (!code) code = http_new(s->loop, &options, &s->http, err);
+  if (!code) code = driver_new(s->loop, s->http, &s->driver, err);
+  s->can_ask = prompt_possible(s->cli);
+  if (!code && s->can_ask) code = prompt_open(&s->prompt, s->cli, s->loop, err);
+  return code;
+}
+
+static enum rein_code add_run(struct session *s, struct err *err) {
+  struct setup *setup = s->setup;
+  struct run_name name;
+  struct run_spec spec = {
+      .agent = setup->agent,
+      .base_url = setup->base_url,
+      .key = setup->key,
+      .script = setup->provider.script,
+      .files = setup->has_files ? &setup->files : NULL,
+      .idle_ms = setup->idle_ms,
+      .read_points_max = setup->read_points_max,
+      .ask = on_ask,
+      .ask_ctx = s,
+      .watch = {on_record, on_piece, on_withdrawn, on_retry, on_ended, on_note, s},
+      .github_url = setup->github_url,
+      .github_token = setup->github_token,
+  };
+  enum rein_code code = run_id_make(&name, err);
+  spec.id = str_of(code ? NULL : name.s);
+  if (!code) code = run_seed_make(&spec.agent.jitter_seed, err);
+  if (!code) code = journal_open_memory(&spec.journal, err);
+  return code ? code : driver_add(s->driver, &spec, &s->run, err);
+}
+
+static int tell_end(struct session *s) {
+  struct buf b;
+  int exit = report_exit(s->run);
+  if (s->output == OUTPUT_TEXT) show_end(&s->show, s->run);
+  buf_init(&b, LINE_BYTES_MAX);
+  report_put_json(&b, s->run, s->cli->lang);
+  log_json(&s->log, "end", buf_str(&b));
+  buf_c(&b, '\n');
+  if (b.fail)
+    exit = cli_no_memory(s->cli);
+  else if (s->output != OUTPUT_TEXT)
+    screen_answer(&s->cli->screen, buf_str(&b));
+  buf_release(&b);
+  return cli_exit(s->cli, exit);
+}
+
+/* Why a run that is shown as JSON did not go well, for people. */
+static void say_why(struct session *s) {
+  struct buf b;
+  if (s->output == OUTPUT_TEXT || run_ended(s->run)->outcome == REIN_OUTCOME_FINISHED) return;
+  buf_init(&b, 65536);
+  buf_lit(&b, "rein: ");
+  report_put_reason(&b, s->run, s->cli->lang);
+  screen_talk(&s->cli->screen, buf_str(&b));
+  buf_release(&b);
+}
+
+static void stop_host(struct session *s) {
+  status_close(&s->status);
+  if (s->can_ask) prompt_close(&s->prompt);
+  driver_free(s->driver);
+  http_free(s->http);
+  if (s->loop) loop_free(s->loop, LEAVE_MS);
+}
+
+static int carry(struct session *s, struct str task) {
+  struct err err = {0};
+  enum rein_code code = start_host(s, &err);
+  if (!code) code = add_run(s, &err);
+  if (!code) code = loop_signals(s->loop, on_signal, s);
+  if (!code) code = driver_say(s->run, task, &err);
+  if (code) {
+    int exit = cli_fail(s->cli, &err);
+    return exit == 2 ? 2 : session_none(s->cli, REIN_OUTCOME_INTERNAL, 0);
+  }
+  show_open(&s->show, s->cli);
+  status_open(&s->status, s->cli, s->loop);
+  loop_run(s->loop);
+  say_why(s);
+  return tell_end(s);
+}
+
+int session_run(struct cli *cli, struct setup *setup, struct str task) {
+  struct session s = {.cli = cli, .setup = setup, .output = session_output(cli)};
+  int exit = log_open(&s.log, cli);
+  if (exit) return exit;
+  exit = carry(&s, task);
+  stop_host(&s);
+  log_close(&s.log);
+  return exit;
+}
+
+/* The members are those of report_put_json; a test holds the two together. */
+int session_none(struct cli *cli, enum rein_outcome outcome, int signum) {
+  int exit = signum ? 128 + signum : rein_outcome_exit(outcome);
+  struct buf b;
+  if (session_output(cli) == OUTPUT_TEXT) return exit;
+  buf_init(&b, 4096);
+  buf_fmt(&b,
+          "{\"run\":\"\",\"outcome\":\"%s\",\"exit\":%d,\"text\":\"\",\"turns\":0,\"requests\":0,",
+          rein_outcome_word(outcome), exit);
+  buf_lit(&b, "\"usage\":{\"input\":0,\"output\":0,\"cache_read\":0,\"cache_write\":0,\"total\":0},"
+              "\"cost_usd\":null,\"duration_ms\":0,\"reason\":");
+  json_quote(&b, str_of(text_raw(T_CLI_BEFORE_RUN, cli->lang)));
+  buf_lit(&b, ",\"refused\":[]}\n");
+  screen_answer(&cli->screen, buf_str(&b));
+  buf_release(&b);
+  return cli_exit(cli, exit);
+}

@@ -1,0 +1,241 @@
+/* The composition of a run: the one place that joins options, environment,
+ * provider, tools and policy. */
+#include "cli/setup.h"
+
+#include "base/utf8.h"
+#include "cli/near.h"
+#include "tools/tools.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define SYSTEM_BYTES_MAX (1u << 20) /* longer prompts are documents: give them on stdin */
+
+/* ---- tools and policy ----------------------------------------------------- */
+
+static bool take_row(struct setup *setup, const struct rein_tool *row) {
+  struct agent_config *agent = &setup->agent;
+  for (size_t i = 0; i < agent->row_count; i++)
+    if (strcmp(setup->rows[i].name, row->name) == 0) return true; /* named twice is named */
+  if (agent->row_count == ROWS_MAX) return false;
+  setup->rows[agent->row_count++] = *row;
+  return true;
+}
+
+static int unknown_tool(struct cli *cli, struct str name) {
+  struct near near = {.wanted = name};
+  struct buf all;
+  buf_init(&all, 4096);
+  for (size_t i = 0; builtin_tools[i]; i++) {
+    near_try(&near, str_of(builtin_tools[i]->name));
+    buf_fmt(&all, "%s%s", i ? ", " : "", builtin_tools[i]->name);
+  }
+  int exit = near.best.n ? cli_usage(cli, T_CLI_UNKNOWN_TOOL_NEAR, name, near.best)
+                         : cli_usage(cli, T_CLI_UNKNOWN_TOOL, name, buf_str(&all));
+  buf_release(&all);
+  return exit;
+}
+
+static const struct rein_tool *find_row(struct str name) {
+  for (size_t i = 0; builtin_tools[i]; i++)
+    if (str_is(name, builtin_tools[i]->name)) return builtin_tools[i];
+  return NULL;
+}
+
+int setup_rows(struct cli *cli, struct setup *setup) {
+  const struct value *list = cli_value(cli, OPTION_ID_TOOLS);
+  struct str rest = list->text, name;
+  setup->agent.rows = setup->rows;
+  if (list->from == FROM_DEFAULT) {
+    for (size_t i = 0; builtin_tools[i]; i++)
+      if (!take_row(setup, builtin_tools[i])) return cli_no_memory(cli);
+    return 0;
+  }
+  if (str_is(str_trim(rest), "none")) return 0;
+  while (str_next(&rest, ',', &name)) {
+    name = str_trim(name);
+    const struct rein_tool *row = find_row(name);
+    if (!row) return unknown_tool(cli, name);
+    if (!take_row(setup, row)) return cli_no_memory(cli);
+  }
+  return 0;
+}
+
+/* A rule for a tool that does not exist is a slip worth a word. */
+static void warn_idle_rules(struct cli *cli, const struct setup *setup) {
+  struct rein_tool all[ROWS_MAX];
+  size_t count = 0;
+  for (; builtin_tools[count] && count < ROWS_MAX; count++)
+    all[count] = *builtin_tools[count];
+  const struct policy *policy = &setup->policy;
+  for (size_t i = 0; (i = policy_idle_rule(policy, all, count, i)) < policy->count; i++)
+    cli_say(cli, T_CLI_IDLE_RULE, policy->rules[i].source);
+}
+
+int setup_policy(struct cli *cli, struct setup *setup) {
+  struct err err = {0};
+  if (policy_load(&cli->arena, cli->policy, &setup->policy, &err)) {
+    if (err.code != REIN_INPUT) return cli_fail(cli, &err);
+    cli_say_at(cli, cli->config_path, &err);
+    return 2;
+  }
+  for (size_t i = 0; i < cli->options.rule_count; i++)
+    if (policy_add(&cli->arena, &setup->policy, cli->options.rules[i], &err))
+      return cli_fail(cli, &err);
+  setup->agent.policy = &setup->policy;
+  warn_idle_rules(cli, setup);
+  return 0;
+}
+
+/* ---- who answers ---------------------------------------------------------- */
+
+static int open_provider(struct cli *cli, struct setup *setup) {
+  struct str name = cli_value(cli, OPTION_ID_MODEL)->text, path, text = STR_NONE;
+  struct err err = {0};
+  if (provider_script_path(name, &path) && path.n &&
+      cli_read_file(cli, path, SCRIPT_BYTES_MAX, &text, &err))
+    return cli_fail(cli, &err);
+  if (provider_open(name, text, &setup->provider, &err)) {
+    if (text.n)
+      cli_say_at(cli, path, &err);
+    else
+      return cli_fail(cli, &err);
+    return err.code == REIN_INPUT ? 2 : 1;
+  }
+  setup->agent.wire = setup->provider.wire;
+  setup->agent.model = setup->provider.model;
+  return 0;
+}
+
+struct str setup_url(const struct setup *setup) {
+  return setup->base_url.n ? setup->base_url : str_of(setup->provider.wire->base_url);
+}
+
+/* This machine itself: a server under test, or a model served here, has no key. */
+static bool is_loopback(struct str url) {
+  static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+  struct str scheme, rest = url, host;
+  if (str_split(url, '/', &scheme, &rest)) rest = str_part(rest, 1, SIZE_MAX);
+  host = str_part(rest, 0, str_find_char(rest, '/'));
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct str name = str_of(names[i]);
+    if (!str_starts(host, name)) continue;
+    if (host.n == name.n || host.p[name.n] == ':') return true;
+  }
+  return false;
+}
+
+/* Flag, environment, config: in this order. */
+static void find_address(struct cli *cli, struct setup *setup) {
+  const struct value *flag = cli_value(cli, OPTION_ID_BASE_URL);
+  const struct wire *wire = setup->provider.wire;
+  struct str named = wire->url_env ? env_get(cli->envp, wire->url_env) : STR_NONE;
+  setup->base_url = flag->from == FROM_FLAG || !named.n ? flag->text : named;
+  if (wire->key_env) setup->key = str_trim(env_get(cli->envp, wire->key_env));
+}
+
+static void note_secrets(struct cli *cli, const struct setup *setup) {
+  struct str before, password, rest;
+  secrets_add(&cli->secrets, setup->key);
+  secrets_add(&cli->secrets, setup->github_token);
+  if (str_split_last(setup->proxy.proxy, '@', &before, &rest) &&
+      str_split_last(before, ':', &rest, &password))
+    secrets_add(&cli->secrets, password);
+}
+
+static int check_key(struct cli *cli, const struct setup *setup) {
+  const struct wire *wire = setup->provider.wire;
+  bool needed = !setup->provider.script && wire->key_env && !is_loopback(setup_url(setup));
+  if (!needed || setup->key.n || cli_value(cli, OPTION_ID_DRY_RUN)->num) return 0;
+  return cli_usage(cli, T_CLI_NO_KEY, str_of(wire->key_env), str_of(wire->name));
+}
+
+static int read_environment(struct cli *cli, struct setup *setup) {
+  find_address(cli, setup);
+  setup->github_url = env_get(cli->envp, "GITHUB_API_URL");
+  setup->github_token = str_trim(env_get(cli->envp, "GITHUB_TOKEN"));
+  setup->ca_dir = env_get(cli->envp, "SSL_CERT_DIR");
+  setup->ca_file = env_get(cli->envp, "SSL_CERT_FILE");
+  if (!env_proxy_for(&cli->arena, cli->envp, setup_url(setup), &setup->proxy))
+    return cli_no_memory(cli);
+  note_secrets(cli, setup);
+  return check_key(cli, setup);
+}
+
+/* ---- the rest ------------------------------------------------------------- */
+
+static int open_root(struct cli *cli, struct setup *setup) {
+  const struct value *root = cli_value(cli, OPTION_ID_ROOT);
+  struct str path;
+  struct err err = {0};
+  if (!arena_str(&cli->arena, root->from ? root->text : STR("."), &path)) return cli_no_memory(cli);
+  if (files_open_root(path.p, &setup->files, &err)) return cli_fail(cli, &err);
+  setup->has_files = true;
+  /* A folder's own config only narrows once it is trusted, which is not built. */
+  if (faccessat(setup->files.fd, ".rein/config.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    cli_say(cli, T_CLI_PROJECT_CONFIG, str_of(setup->files.root));
+  return 0;
+}
+
+static int read_system(struct cli *cli, struct setup *setup) {
+  struct str text = cli_value(cli, OPTION_ID_SYSTEM)->text;
+  struct err err = {0};
+  if (str_starts(text, STR("@")) &&
+      cli_read_file(cli, str_part(text, 1, SIZE_MAX), SYSTEM_BYTES_MAX, &text, &err))
+    return cli_fail(cli, &err);
+  if (!utf8_valid(text)) return cli_usage(cli, T_CLI_SYSTEM_UTF8);
+  setup->agent.system = text;
+  return 0;
+}
+
+/* A limit as the machine takes it: 0 there means the default. */
+static int64_t limit_of(const struct cli *cli, enum option_id id) {
+  const struct value *v = cli_value(cli, id);
+  if (v->from == FROM_DEFAULT) return 0;
+  return v->num == 0 ? REIN_ZERO : v->num;
+}
+
+static enum rein_no_progress progress_of(struct str word) {
+  static const struct {
+    const char *word;
+    enum rein_no_progress preset;
+  } presets[] = {{"off", REIN_PROGRESS_OFF},
+                 {"2-turns", REIN_PROGRESS_2_TURNS},
+                 {"3-in-a-row", REIN_PROGRESS_3_IN_A_ROW},
+                 {"3-in-all", REIN_PROGRESS_3_IN_ALL}};
+  for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
+    if (str_is(word, presets[i].word)) return presets[i].preset;
+  return REIN_PROGRESS_DEFAULT;
+}
+
+static void read_limits(const struct cli *cli, enum setup_kind kind, struct setup *setup) {
+  struct rein_limits *limits = &setup->agent.limits;
+  const struct value *retries = cli_value(cli, OPTION_ID_RETRIES);
+  struct str lang = cli_value(cli, OPTION_ID_MODEL_LANG)->text;
+  limits->max_turns = kind == SETUP_BARE ? REIN_ZERO : limit_of(cli, OPTION_ID_MAX_TURNS);
+  limits->token_budget = limit_of(cli, OPTION_ID_TOKEN_BUDGET);
+  limits->time_ms = limit_of(cli, OPTION_ID_TIME_LIMIT);
+  limits->no_progress = progress_of(cli_value(cli, OPTION_ID_NO_PROGRESS)->text);
+  setup->agent.output_limit = cli_value(cli, OPTION_ID_OUTPUT_LIMIT)->num;
+  if (retries->from) setup->agent.retries = retries->num > 0 ? (int)retries->num : REIN_OFF;
+  setup->agent.lang = cli->lang;
+  setup->agent.model_lang = str_is(lang, "ko") ? REIN_KOREAN : REIN_ENGLISH;
+  setup->idle_ms = cli_value(cli, OPTION_ID_IDLE_LIMIT)->num;
+  setup->read_points_max = (size_t)cli_value(cli, OPTION_ID_READ_LIMIT)->num;
+}
+
+int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup) {
+  int exit = open_provider(cli, setup);
+  if (!exit) exit = read_environment(cli, setup);
+  if (!exit) exit = read_system(cli, setup);
+  if (!exit) exit = setup_policy(cli, setup);
+  if (!exit && kind == SETUP_TOOLS) exit = setup_rows(cli, setup);
+  if (!exit && kind == SETUP_TOOLS) exit = open_root(cli, setup);
+  read_limits(cli, kind, setup);
+  return exit;
+}
+
+void setup_release(struct setup *setup) {
+  if (setup->has_files) files_close_root(&setup->files);
+  provider_close(&setup->provider);
+}

@@ -1,0 +1,47 @@
+/* From options and environment to all that a run needs. Nothing is started and
+ * nothing is sent here, so --dry-run shows exactly this.
+ *
+ *   struct setup setup = {0};
+ *   int exit = setup_make(cli, SETUP_TOOLS, &setup);
+ *   setup_release(&setup);                          // in any case
+ */
+#pragma once
+
+#include "cli/cli.h"
+#include "cli/env.h"
+#include "core/agent.h"
+#include "driver/provider.h"
+#include "host/files.h"
+#include "policy/policy.h"
+
+#define ROWS_MAX 64 /* built-in tools; far more than there are */
+
+enum setup_kind {
+  SETUP_TOOLS, /* a run */
+  SETUP_BARE,  /* rein ask: one request, no tool */
+};
+
+struct setup {
+  struct provider provider;
+  struct files files;
+  bool has_files;
+  struct policy policy;
+  struct rein_tool rows[ROWS_MAX];
+  struct agent_config agent;
+  struct str base_url; /* empty: the wire's own */
+  struct str key;      /* borrowed from the environment; empty: none */
+  int64_t idle_ms;
+  size_t read_points_max;
+  struct env_proxy proxy;
+  struct str ca_dir, ca_file;
+  struct str github_url, github_token;
+};
+
+/* 0, or the exit code after a sentence was said. */
+int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup);
+void setup_release(struct setup *setup);
+/* The rows that --tools names, and the policy over them, for `rein tools`. */
+int setup_rows(struct cli *cli, struct setup *setup);
+int setup_policy(struct cli *cli, struct setup *setup);
+/* Where requests go; the wire's own address where none was given. */
+struct str setup_url(const struct setup *setup);
