@@ -11,11 +11,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define REGEX_PATTERN_MAX 4096   /* bytes: a model's pattern; longer is an accident */
+#define REGEX_PATTERN_MAX 4096 /* bytes: a model's pattern; longer is an accident */
 
 struct regex;
 
-enum regex_flags { REGEX_IGNORE_CASE = 1 << 0 };
+enum regex_flags {
+  REGEX_IGNORE_CASE = 1 << 0,
+  REGEX_NO_JIT = 1 << 1 /* as where the system forbids it: slower, same answers */
+};
 
 /* REIN_INPUT with `at` (byte in the pattern) and a sentence: a syntax error as
  * JavaScript would call it, or a form that is not supported and what to write
@@ -25,13 +28,18 @@ enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **rege
 void regex_free(struct regex *regex);
 
 struct regex_scratch; /* match data and stack of one thread */
-enum rein_code regex_scratch_new(const struct regex *regex, struct regex_scratch **scratch) REIN_CHECKED;
+/* For this regex alone, which must outlive it. */
+enum rein_code regex_scratch_new(const struct regex *regex,
+                                 struct regex_scratch **scratch) REIN_CHECKED;
 void regex_scratch_free(struct regex_scratch *scratch);
 
 enum regex_hit { REGEX_NO, REGEX_YES, REGEX_GAVE_UP /* step limit */, REGEX_NO_MEMORY };
 
-/* The first match in `line` (well-formed UTF-8, no line end in it) at or behind
- * `from`; its bytes in *match when not NULL. */
+/* The first match in `line` (well-formed UTF-8; line ends in it are characters
+ * like others) that starts at or behind byte `from`, where a character starts;
+ * its bytes in *match when not NULL, whole characters also where half a pair
+ * matched. Takes at most about a tenth of a second, then gives up. To go on,
+ * start behind the match, one character further where it was empty. */
 enum regex_hit regex_match(const struct regex *regex, struct regex_scratch *scratch,
                            struct str line, size_t from, struct str *match);
 /* A literal that every match holds, for a fast first look; empty: none known. */
