@@ -1,8 +1,14 @@
 /* Files below one root, confined by the kernel (openat2, RESOLVE_BENEATH).
  *
  * A path is as the model wrote it: relative to the root, or absolute and then
- * inside it by whole components. Links are followed as long as they stay
- * beneath; nothing outside is ever opened, not even to look. Thread-safe.
+ * inside it by whole components (of the root's real path, or of the one it was
+ * opened with). Links are followed as long as they stay beneath; nothing
+ * outside is ever opened, not even to look. A link with an absolute target
+ * counts as leading out, wherever it points: so the kernel says. A path that
+ * leaves by ".." and comes back by the root's own name is inside. Thread-safe.
+ *
+ *   files_open_root(".", &files, &err);
+ *   files_open(&files, STR("src/main.c"), FILES_READ, &fd, &err);
  */
 #pragma once
 
@@ -10,11 +16,13 @@
 #include "base/err.h"
 
 struct files {
-  int fd;           /* of the root */
-  const char *root; /* its real path, terminated */
+  int fd;            /* of the root */
+  const char *root;  /* its real path, terminated */
+  const char *given; /* the path it was opened with, made absolute; NULL: unknown */
 };
 
-/* Opens the root, which may itself be a link. REIN_INPUT with a sentence. */
+/* Opens the root, which may itself be a link. REIN_INPUT with a sentence;
+ * REIN_SYSTEM where the kernel has no openat2 (there is no weaker way). */
 enum rein_code files_open_root(const char *path, struct files *files, struct err *err) REIN_CHECKED;
 void files_close_root(struct files *files);
 
@@ -23,25 +31,36 @@ enum files_need { FILES_READ, FILES_DIR };
 /* A descriptor of something to read. Errors, each a sentence that quotes the
  * path with controls visible: REIN_INPUT (empty, a NUL byte, outside the root,
  * not there, a directory where a file is wanted and the reverse, no right, too
- * long, a loop of links, not a regular file). */
+ * long, a loop of links, not a regular file), REIN_SYSTEM (the rest). Never
+ * waits for the other end of a pipe, and does not open one. */
 enum rein_code files_open(const struct files *files, struct str path, enum files_need need, int *fd,
                           struct err *err) REIN_CHECKED;
-/* Writes the whole content to `path` below the folder `below` ("reports"; it
- * is made when missing, as are folders in between): a temporary file beside it,
- * fsync, rename; old file or new file, nothing between. Refuses everything
- * that is not below it, by components and by the kernel, links out included. */
+/* Writes the whole content to `path`, relative to the root and below its folder
+ * `below` ("reports" takes "reports/x.md"; it is made when missing, as are
+ * folders in between): a temporary file beside it, fsync, rename; old file or
+ * new file, nothing between. An old file's permissions stay. Refuses everything
+ * that is not below it, by components and by the kernel: "..", absolute paths,
+ * links of any kind on the way or in its place, .git in any case. */
 enum rein_code files_write_below(const struct files *files, const char *below, struct str path,
                                  struct str content, struct err *err) REIN_CHECKED;
-/* The path of an open descriptor relative to the root, for judging and showing. */
+/* The path of an open descriptor relative to the root, for judging and showing;
+ * "." for the root itself. REIN_INPUT: it is not inside, or was deleted. */
 enum rein_code files_path_of(const struct files *files, int fd, struct buf *path) REIN_CHECKED;
-/* Walks below `path` ("" the root) in sorted order, breadth of one folder at a
- * time, skipping what `skip` says; links are not followed. `visit` returns
- * false to stop. The file's path is relative to the root. */
+
+#define FILES_DEPTH_MAX 64 /* folders within each other: one descriptor each */
+
+/* Walks below `path` ("" the root): a folder's entries in bytewise order, each
+ * folder visited before what is in it. `skip` (may be NULL) is asked first:
+ * true leaves an entry out, with all below it; links are not followed. `visit`
+ * returns false to stop. Paths are relative to the root, names as on disk (any
+ * bytes). A folder that is not walked is visited and says so. */
 struct files_entry {
   struct str path, name;
   int dir_fd; /* open name below it with openat(..., O_NOFOLLOW) */
   bool is_dir, is_link, is_file;
-  int64_t size;
+  bool unreadable; /* a folder that could not be opened, or */
+  bool too_deep;   /* one FILES_DEPTH_MAX below the start: nothing in it comes */
+  int64_t size;    /* of a file; not yet known to `skip` */
 };
 typedef bool (*files_visit_fn)(void *ctx, const struct files_entry *entry);
 typedef bool (*files_skip_fn)(void *ctx, const struct files_entry *entry);

@@ -1,0 +1,194 @@
+/* Writing one file below one folder of the root, whole or not at all. Every
+ * step is made from the descriptor of the folder before it, so a folder that is
+ * swapped for a link meanwhile is met by the kernel's refusal.
+ */
+#include "host/files_inside.h"
+
+#include "text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMP_NAMES_MAX 1000 /* left over, or of other threads in this folder */
+#define FOLDERS_MAX 32      /* below `below`; deeper is a mistake */
+
+struct target {
+  const char *below;
+  struct str path; /* as given, for sentences */
+  int dir;         /* of the folder that will hold it */
+  char name[NAME_MAX + 1];
+};
+
+static enum rein_code refuse(const struct target *t, enum text_id text, struct err *err) {
+  struct buf shown;
+  buf_init(&shown, PATH_SHOWN_MAX);
+  path_show(&shown, t->path);
+  enum rein_code code = ERR(err, REIN_INPUT, text, buf_str(&shown), str_of(t->below));
+  buf_release(&shown);
+  return code;
+}
+
+/* Says where it may write, with the path's last name as the example. */
+static enum rein_code elsewhere(const struct target *t, struct err *err) {
+  struct str rest = t->path, name, last = STR("report.md");
+  while (path_next(&rest, &name))
+    if (!str_is(name, "..")) last = name;
+  struct buf shown, example;
+  buf_init(&shown, PATH_SHOWN_MAX);
+  buf_init(&example, 2 * PATH_SHOWN_MAX);
+  path_show(&shown, t->path);
+  buf_put(&example, str_of(t->below));
+  buf_c(&example, '/');
+  path_show(&example, str_is(last, t->below) ? STR("report.md") : last);
+  enum rein_code code = ERR(err, REIN_INPUT, T_HOST_WRITE_WHERE, buf_str(&shown), str_of(t->below),
+                            buf_str(&example));
+  buf_release(&example);
+  buf_release(&shown);
+  return code;
+}
+
+static enum rein_code system_fail(const struct target *t, enum text_id text, int error,
+                                  struct err *err) {
+  struct buf shown;
+  buf_init(&shown, PATH_SHOWN_MAX);
+  path_show(&shown, t->path);
+  const char *words = strerrordesc_np(error);
+  enum rein_code code =
+      ERR(err, REIN_SYSTEM, text, buf_str(&shown), words ? str_of(words) : STR("?"));
+  buf_release(&shown);
+  return code;
+}
+
+static enum rein_code failed(const struct target *t, int error, struct err *err) {
+  if (error == ELOOP) return refuse(t, T_HOST_WRITE_LINK, err);
+  if (error == ENOTDIR || error == ENAMETOOLONG) return path_fail(t->path, error, err);
+  return system_fail(t, T_HOST_WRITE_FAILED, error, err);
+}
+
+/* What the text alone decides, before anything is touched. */
+static enum rein_code text_check(const struct target *t, struct err *err) {
+  struct str path = t->path, rest = path, name;
+  if (path.n == 0) return ERR(err, REIN_INPUT, T_HOST_PATH_EMPTY);
+  if (memchr(path.p, '\0', path.n)) return refuse(t, T_HOST_PATH_NUL, err);
+  if (path.n >= PATH_MAX) return path_fail(path, ENAMETOOLONG, err);
+  if (path.p[0] == '/' || !path_next(&rest, &name) || !str_is(name, t->below))
+    return elsewhere(t, err);
+  size_t names = 0;
+  for (; path_next(&rest, &name); names++) {
+    if (str_is(name, "..")) return elsewhere(t, err);
+    if (str_eq_nocase(name, STR(".git"))) return refuse(t, T_HOST_WRITE_GIT, err);
+    if (name.n > NAME_MAX) return path_fail(path, ENAMETOOLONG, err);
+  }
+  if (names == 0 || str_ends(path, STR("/")) || str_ends(path, STR("/.")))
+    return refuse(t, T_HOST_WRITE_FOLDER, err);
+  return names > FOLDERS_MAX ? path_fail(path, ENAMETOOLONG, err) : REIN_OK;
+}
+
+/* ---- Folders ------------------------------------------------------------------------ */
+
+static int sync_folder(int dir) {
+  /* Some file systems have nothing to sync there and say so. */
+  return fsync(dir) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
+}
+
+/* The folder below `dir`, made when missing: a descriptor, or a negated errno. */
+static int enter(int dir, const char *name) {
+  int flags = O_RDONLY | O_DIRECTORY;
+  int fd = beneath_open(dir, name, flags, RESOLVE_NO_SYMLINKS);
+  if (fd != -ENOENT) return fd;
+  if (mkdirat(dir, name, 0777) != 0 && errno != EEXIST) return -errno;
+  int bad = sync_folder(dir);
+  return bad ? bad : beneath_open(dir, name, flags, RESOLVE_NO_SYMLINKS);
+}
+
+/* Goes down to the folder of the last name; t->dir and t->name are then set. */
+static enum rein_code descend(const struct files *files, struct target *t, struct err *err) {
+  struct str rest = t->path, name, next;
+  int dir = files->fd;
+  (void)path_next(&rest, &name);
+  while (path_next(&rest, &next)) {
+    memcpy(t->name, name.p, name.n);
+    t->name[name.n] = '\0';
+    int fd = enter(dir, t->name);
+    if (dir != files->fd) (void)close(dir);
+    if (fd < 0) return failed(t, -fd, err);
+    dir = fd;
+    name = next;
+  }
+  memcpy(t->name, name.p, name.n);
+  t->name[name.n] = '\0';
+  t->dir = dir;
+  return REIN_OK;
+}
+
+/* ---- The file ------------------------------------------------------------------------- */
+
+/* *mode is the old file's, or 0 when there is none. */
+static enum rein_code old_check(const struct target *t, mode_t *mode, struct err *err) {
+  struct stat st;
+  *mode = 0;
+  if (fstatat(t->dir, t->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT ? REIN_OK : failed(t, errno, err);
+  if (S_ISLNK(st.st_mode)) return refuse(t, T_HOST_WRITE_LINK, err);
+  if (S_ISDIR(st.st_mode)) return refuse(t, T_HOST_WRITE_FOLDER, err);
+  if (!S_ISREG(st.st_mode)) return refuse(t, T_HOST_WRITE_KIND, err);
+  /* A rename would replace a file that may not be written. */
+  if (faccessat(t->dir, t->name, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0)
+    return refuse(t, T_HOST_WRITE_RIGHTS, err);
+  *mode = st.st_mode & 0777;
+  return REIN_OK;
+}
+
+static int temp_open(int dir, char name[40], mode_t mode) {
+  for (int i = 0; i < TEMP_NAMES_MAX; i++) {
+    (void)snprintf(name, 40, ".rein-%ld-%d.new", (long)getpid(), i);
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    mode ? S_IRUSR | S_IWUSR : 0666);
+    if (fd >= 0 || errno != EEXIST) return fd >= 0 ? fd : -errno;
+  }
+  return -EEXIST;
+}
+
+static int fill(int fd, struct str content, mode_t mode) {
+  while (content.n > 0) {
+    ssize_t n = write(fd, content.p, content.n);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -errno;
+    content = str_part(content, (size_t)n, content.n);
+  }
+  if (mode && fchmod(fd, mode) != 0) return -errno;
+  return fsync(fd) == 0 ? 0 : -errno;
+}
+
+static enum rein_code replace(const struct target *t, struct str content, struct err *err) {
+  mode_t mode;
+  char temp[40];
+  enum rein_code code = old_check(t, &mode, err);
+  if (code != REIN_OK) return code;
+  int fd = temp_open(t->dir, temp, mode);
+  if (fd < 0) return failed(t, -fd, err);
+  int bad = fill(fd, content, mode);
+  if (close(fd) != 0 && !bad) bad = -errno;
+  if (!bad && renameat(t->dir, temp, t->dir, t->name) != 0) bad = -errno;
+  if (bad) {
+    (void)unlinkat(t->dir, temp, 0);
+    return bad == -EISDIR ? refuse(t, T_HOST_WRITE_FOLDER, err) : failed(t, -bad, err);
+  }
+  bad = sync_folder(t->dir);
+  return bad ? system_fail(t, T_HOST_WRITE_SYNC, -bad, err) : REIN_OK;
+}
+
+enum rein_code files_write_below(const struct files *files, const char *below, struct str path,
+                                 struct str content, struct err *err) {
+  struct target t = {.below = below, .path = path, .dir = -1};
+  enum rein_code code = text_check(&t, err);
+  if (code == REIN_OK) code = descend(files, &t, err);
+  if (code != REIN_OK) return code;
+  code = replace(&t, content, err);
+  if (t.dir != files->fd) (void)close(t.dir);
+  return code;
+}
