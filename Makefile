@@ -50,6 +50,7 @@ MODULES_host := $(MODULES_pure) libuv libcurl
 MODULES_cli := $(MODULES_host) libmicrohttpd
 kind = $(if $(filter $(1),$(PURE)),pure,$(if $(filter $(1),cli),cli,host))
 
+comma := ,
 say = @$(if $(V),,printf '  %-5s %s\n' $(1) $(2);)
 sources = $(sort $(wildcard src/$(1)/*.c))
 floor_objects = $(patsubst %.c,$(B)/$(1)/obj/%.o,$(filter-out src/cli/main.c,$(call sources,$(2))))
@@ -62,7 +63,6 @@ FUZZ := $(sort $(wildcard fuzz/fuzz_*.c))
 EXAMPLES := $(sort $(wildcard examples/*.c))
 # Tests make every allocation fail in turn through this wrapper.
 WRAP := $(if $(wildcard tests/support/oom.c),-Wl$(comma)--wrap=mem_resize)
-comma := ,
 
 # ---- what must be there first ----------------------------------------------
 
