@@ -27,7 +27,7 @@ void sse_release(struct sse *s) {
 
 void sse_feed(struct sse *s, struct str bytes) {
   assert(s->in.n == 0 && !s->ended);
-  s->in = bytes;
+  if (!s->fail) s->in = bytes;
 }
 
 void sse_end(struct sse *s) {

@@ -248,10 +248,24 @@ static void read_break(struct attempt *a, enum attempt_end end, struct str why) 
   if (!a->words.fail) a->fault.message = buf_str(&a->words);
 }
 
+/* What came, without an event in it, is the beginning of a stream that broke. */
+static bool begins_stream(struct str body) {
+  static const char *const fields[] = {"event:", "data:", "id:", "retry:", ":"};
+  if (str_starts(body, STR("\xEF\xBB\xBF"))) body = str_part(body, 3, body.n);
+  body = str_trim(body);
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    struct str field = str_of(fields[i]);
+    size_t n = body.n < field.n ? body.n : field.n;
+    if (str_eq(str_part(body, 0, n), str_part(field, 0, n))) return true;
+  }
+  return false;
+}
+
 static void read_fault(struct attempt *a, enum attempt_end end, struct str why) {
   struct num_text room;
   const struct fault *failed = draft_failed(a->draft);
   bool answered = a->status != 0 && !is_fine_status(a);
+  bool page = end == ATTEMPT_CLOSED && a->events == 0 && !begins_stream(buf_str(&a->body));
   if (failed) {
     a->fault.kind = failed->kind;
     a->fault.message = failed->message;
@@ -262,8 +276,7 @@ static void read_fault(struct attempt *a, enum attempt_end end, struct str why) 
   } else if (a->sse.fail) {
     a->fault.kind = FAULT_GARBLED;
     put_sentence(a, T_WIRE_LONG_LINE, str_num(&room, SSE_LINE_MAX), STR_NONE);
-  } else if (answered ||
-             (end == ATTEMPT_CLOSED && a->events == 0 && !str_blank(buf_str(&a->body)))) {
+  } else if (answered || page) {
     read_body(a);
   } else {
     read_break(a, end, why);
