@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tools/rows.h"
-#include "tools/tree.h"
+#include "tools/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 struct listing {
   struct buf text;
   int64_t shown, all, seen;
-  struct tree *tree;
+  struct folder *folder;
   struct call_clock clock;
   bool late;
 };
@@ -96,16 +96,16 @@ static enum rein_code read_items(DIR *dir, struct items *items) {
 
 static enum rein_code list_folder(struct listing *l, bool *more, struct err *err) {
   struct items items = {0};
-  DIR *dir = fdopendir(l->tree->fd);
+  DIR *dir = fdopendir(l->folder->fd);
   if (!dir)
-    return CALL_ERR(err, REIN_SYSTEM, T_TOOLS_READ_FAILED, buf_str(&l->tree->prefix),
+    return CALL_ERR(err, REIN_SYSTEM, T_TOOLS_READ_FAILED, buf_str(&l->folder->prefix),
                     str_of(strerrordesc_np(errno)));
-  l->tree->fd = -1; /* closedir closes it */
+  l->folder->fd = -1; /* closedir closes it */
   arena_init(&items.arena, NAMES_BYTES_MAX);
   enum rein_code code = read_items(dir, &items);
   if (code) (void)ERR(err, code, T_TOOLS_MEMORY);
   for (size_t i = 0; !code && i < items.n; i++)
-    put_entry(l, buf_str(&l->tree->prefix), items.list[i].name, items.list[i].is_dir);
+    put_entry(l, buf_str(&l->folder->prefix), items.list[i].name, items.list[i].is_dir);
   *more = items.more;
   mem_free(items.list);
   arena_release(&items.arena);
@@ -119,7 +119,8 @@ static bool visit(void *ctx, const struct files_entry *entry) {
   struct listing *l = ctx;
   l->seen++;
   l->late = call_late(&l->clock);
-  if (tree_wants(l->tree, entry)) put_entry(l, STR_NONE, entry->path, entry->is_dir);
+  (void)folder_closed(l->folder, entry);
+  if (folder_wants(l->folder, entry)) put_entry(l, STR_NONE, entry->path, entry->is_dir);
   return !l->late && !l->text.fail;
 }
 
@@ -137,7 +138,7 @@ static void end_line(struct buf *b) {
 /* What is said when there is nothing to list. */
 static void put_none(const struct rein_call *call, struct listing *l) {
   struct num_text seen;
-  if (l->tree->glob)
+  if (l->folder->glob)
     CALL_NOTE(&l->text, call, T_TOOLS_LIST_NONE, shown_dir(call), call_text(call, "glob"),
               str_num(&seen, l->seen));
   else
@@ -151,6 +152,7 @@ static void put_notices(const struct rein_call *call, struct listing *l, bool mo
   if (l->shown < l->all)
     TEXT_PUT(&l->text, lang, T_TOOLS_LIST_MORE, str_num(&a, l->shown), str_num(&b, l->all));
   end_line(&l->text);
+  folder_note(l->folder, call, &l->text);
   if (more) TEXT_PUT(&l->text, lang, T_TOOLS_LIST_LONG, str_num(&a, FOLDER_ENTRIES_MAX));
   if (l->late)
     TEXT_PUT(&l->text, lang, T_TOOLS_LIST_LATE, str_num(&a, CALL_WORK_MS_MAX),
@@ -159,14 +161,14 @@ static void put_notices(const struct rein_call *call, struct listing *l, bool mo
   if (l->text.n) buf_cut(&l->text, l->text.n - 1);
 }
 
-static int list(struct rein_call *call, struct tree *tree) {
-  struct listing l = {.tree = tree, .clock = call_clock(call)};
+static int list(struct rein_call *call, struct folder *folder) {
+  struct listing l = {.folder = folder, .clock = call_clock(call)};
   struct err err = {0};
   bool more = false;
   buf_init(&l.text, BYTES_SHOWN_MAX + (64u << 10));
-  enum rein_code code = tree->glob ? files_walk(call->house->files, buf_str(&tree->prefix),
-                                                tree_skip, visit, &l, &err)
-                                   : list_folder(&l, &more, &err);
+  enum rein_code code = folder->glob ? files_walk(call->house->files, buf_str(&folder->prefix),
+                                                  folder_skip, visit, &l, &err)
+                                     : list_folder(&l, &more, &err);
   if (!code && rein_call_cancelled(call))
     code = ERR(&err, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("list_files"));
   if (code) {
@@ -179,10 +181,10 @@ static int list(struct rein_call *call, struct tree *tree) {
 
 static int run(struct rein_call *call) {
   struct err err = {0};
-  struct tree tree = {.fd = -1};
+  struct folder folder = {.fd = -1};
   if (!call->house->files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("list_files"));
-  int code = tree_open(call, &tree, &err) ? call_fail(call, &err) : list(call, &tree);
-  tree_release(&tree);
+  int code = folder_open(call, &folder, &err) ? call_fail(call, &err) : list(call, &folder);
+  folder_release(&folder);
   return code;
 }
 

@@ -242,15 +242,25 @@ static int read_page(struct rein_call *call, int fd, struct page *p) {
   return code;
 }
 
+/* Errors of the house know paths, not tools: where another tool is the way out,
+ * it is named here. */
+static int fail_open(struct rein_call *call, const struct err *err) {
+  struct str path = call_text(call, "path");
+  if (err->text == T_HOST_PATH_FOLDER) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_IS_FOLDER, path);
+  if (err->text == T_HOST_PATH_ABSENT) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_FILE, path);
+  return call_fail(call, err);
+}
+
 static int run(struct rein_call *call) {
   struct err err = {0};
   struct page page = {.points_max = POINTS_MAX};
   int fd = -1;
   if (!call->house->files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("read_file"));
   if (!call_whole(call, "offset", 1, 1, &page.first, &err) ||
-      !call_whole(call, "limit", 1, INT64_MAX, &page.limit, &err) ||
-      files_open(call->house->files, call_text(call, "path"), FILES_READ, &fd, &err))
+      !call_whole(call, "limit", 1, INT64_MAX, &page.limit, &err))
     return call_fail(call, &err);
+  if (files_open(call->house->files, call_text(call, "path"), FILES_READ, &fd, &err))
+    return fail_open(call, &err);
   int code = read_page(call, fd, &page);
   close(fd);
   return code;

@@ -4,7 +4,7 @@
 #include "tools/kind.h"
 #include "tools/rows.h"
 #include "tools/scan.h"
-#include "tools/tree.h"
+#include "tools/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 struct search {
   struct rein_call *call;
-  struct tree tree;
+  struct folder folder;
   struct scan scan;
   struct buf hits, notes;
   int64_t shown, files, costly, pieces, rests, unreadable;
@@ -130,6 +130,7 @@ static void note_end(struct search *s) {
               buf_str(&s->unreadable_path), str_of(strerrordesc_np(s->unreadable_error)));
     buf_c(&s->notes, '\n');
   }
+  folder_note(&s->folder, s->call, &s->notes);
   if (s->more) {
     TEXT_PUT(&s->notes, lang, T_TOOLS_SEARCH_MORE, str_num(&a, s->shown));
     buf_c(&s->notes, '\n');
@@ -172,7 +173,9 @@ static bool visit(void *ctx, const struct files_entry *entry) {
     note_late(s, entry->path);
     return false;
   }
-  if (!entry->is_file || entry->name.n >= sizeof name || !tree_wants(&s->tree, entry)) return true;
+  if (folder_closed(&s->folder, entry) || !entry->is_file || entry->name.n >= sizeof name ||
+      !folder_wants(&s->folder, entry))
+    return true;
   memcpy(name, entry->name.p, entry->name.n);
   name[entry->name.n] = 0;
   /* not blocking: a pipe may have taken the file's place since it was seen */
@@ -222,7 +225,8 @@ static int search_alone(struct search *s, int fd) {
   struct buf path;
   buf_init(&path, PATH_BYTES_MAX);
   enum rein_code code = files_path_of(s->call->house->files, fd, &path);
-  if (!code) search_file(s, fd, buf_str(&path));
+  if (!code && (!s->folder.glob || glob_match(s->folder.glob, buf_str(&path))))
+    search_file(s, fd, buf_str(&path));
   buf_release(&path);
   if (code) return (int)code;
   if (s->fail || s->scan.kind == T_NONE || s->scan.line != 1) return give(s);
@@ -236,26 +240,27 @@ static int search(struct search *s) {
   struct err err = {0}, other = {0};
   int fd = -1;
   const struct files *files = s->call->house->files;
-  enum rein_code code = tree_open(s->call, &s->tree, &err);
-  if (code && code != REIN_MEMORY &&
+  enum rein_code code = folder_open(s->call, &s->folder, &err);
+  bool glob_ok = s->folder.glob || !call_text(s->call, "glob").n;
+  if (code == REIN_INPUT && glob_ok &&
       !files_open(files, shown_dir(s->call), FILES_READ, &fd, &other)) {
     int answer = search_alone(s, fd);
     close(fd);
     return answer;
   }
-  if (!code) code = files_walk(files, buf_str(&s->tree.prefix), tree_skip, visit, s, &err);
+  if (!code) code = files_walk(files, buf_str(&s->folder.prefix), folder_skip, visit, s, &err);
   return code ? call_fail(s->call, &err) : give(s);
 }
 
 static int search_with(struct rein_call *call, const struct regex *regex) {
-  struct search s = {.call = call, .tree.fd = -1};
+  struct search s = {.call = call, .folder.fd = -1};
   buf_init(&s.hits, TEXT_MAX);
   buf_init(&s.notes, TEXT_MAX);
   buf_init(&s.unreadable_path, PATH_BYTES_MAX);
   enum rein_code code = scan_init(&s.scan, regex, call_clock(call));
   int answer = code ? (int)code : search(&s);
   scan_release(&s.scan);
-  tree_release(&s.tree);
+  folder_release(&s.folder);
   buf_release(&s.unreadable_path);
   buf_release(&s.notes);
   buf_release(&s.hits);

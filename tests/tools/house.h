@@ -32,18 +32,24 @@ struct house {
   enum rein_code code;
 };
 
+/* a and b one after the other into `to`; plain, since gcc's sanitizer build
+ * takes snprintf into a member for a write to NULL. */
+static size_t house_join(char *to, size_t cap, const char *a, const char *b) {
+  size_t a_n = strlen(a), b_n = strlen(b);
+  if (a_n + b_n >= cap) abort();
+  memmove(to, a, a_n);
+  memcpy(to + a_n, b, b_n + 1);
+  return a_n + b_n;
+}
+
 __attribute__((unused)) static void house_build(struct house *h, const char *root) {
   memset(h, 0, sizeof *h);
   const char *tmp = getenv("TMPDIR");
-  size_t at_root =
-      (size_t)snprintf(h->top, sizeof h->top, "%s/rein-tools-XXXXXX", tmp ? tmp : P_tmpdir);
-  if (!mkdtemp(h->top)) {
-    fail_msg("no temporary folder %s", h->top);
-    return;
-  }
-  memcpy(h->root, h->top, at_root);
-  snprintf(h->root + at_root, sizeof h->root - at_root, "/%s", root);
-  for (char *at = h->root + at_root + 1; (at = strchr(at, '/')); at++) {
+  house_join(h->top, sizeof h->top, tmp ? tmp : P_tmpdir, "/rein-tools-XXXXXX");
+  if (!mkdtemp(h->top)) fail_msg("no temporary folder %s", h->top);
+  size_t at_root = house_join(h->root, sizeof h->root, h->top, "/");
+  house_join(h->root, sizeof h->root, h->root, root);
+  for (char *at = h->root + at_root; (at = strchr(at, '/')); at++) {
     *at = 0;
     mkdir(h->root, 0755);
     *at = '/';

@@ -49,6 +49,9 @@ static void hits(void **state) {
   assert_string_equal(
       house_json(&h, "search_files", "{\"pattern\":\"one\",\"dir\":\"node_modules\"}"),
       "node_modules/x.c:1:one");
+  assert_has(
+      house_json(&h, "search_files", "{\"pattern\":\"one\",\"dir\":\"b.txt\",\"glob\":\"*.c\"}"),
+      "no file to search below b.txt (glob: *.c)");
   assert_string_equal(find(&h, "nowhere"), "no match for /nowhere/ in 2 files");
   assert_false(h.is_error);
   assert_has(house_json(&h, "search_files", "{\"pattern\":\"one\",\"glob\":\"*.py\"}"),
@@ -71,6 +74,8 @@ static void refuses(void **state) {
   house_json(&h, "search_files", "{\"pattern\":\"a\",\"glob\":\"[a\"}");
   assert_true(h.is_error);
   assert_has(buf_z(&h.answer), "[a");
+  house_json(&h, "search_files", "{\"pattern\":\"a\",\"glob\":\"[a\",\"dir\":\"a.txt\"}");
+  assert_true(h.is_error);
   house_json(&h, "search_files", "{\"pattern\":\"a\",\"dir\":\"absent\"}");
   assert_true(h.is_error);
   assert_has(buf_z(&h.answer), "absent");
