@@ -158,9 +158,9 @@ enum rein_code transcript_reply(struct transcript *t, const struct block *blocks
 enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
                                   struct str note, struct err *err) {
   assert(t->open == count && count > 0);
-  const struct message *reply = &t->messages[t->count - 1];
   struct block *all = arena_array(&t->arena, struct block, count + 1);
   if (!all || !reserve(t, 0)) return no_room(t, err);
+  const struct message *reply = &t->messages[t->count - 1];
   size_t n = 0;
   for (size_t i = 0; i < reply->count; i++) {
     if (reply->blocks[i].kind != BLOCK_TOOL_USE) continue;
