@@ -8,6 +8,7 @@
 #include "json/write.h"
 
 #define CHECK_DEPTH_MAX 64 /* recursion; arguments of a tool are flat */
+#define CANON_MAX (1u << 20) /* an enum value larger than that equals nothing */
 #define SHOWN_MAX 60       /* code points of a value in a sentence */
 
 /* Where the check stands: a chain of keys, so that no pointer is built for nothing. */
@@ -65,23 +66,31 @@ static bool type_fits(const struct json *type, const struct json *v) {
   return false;
 }
 
-static bool equal(const struct json *a, const struct json *b) {
+enum same { SAME_NO, SAME_YES, SAME_NO_MEMORY };
+
+static enum same compare(const struct json *a, const struct json *b) {
+  if (a->kind != b->kind) return SAME_NO;
+  if (a->kind == JSON_STRING) return str_eq(a->text, b->text) ? SAME_YES : SAME_NO;
   struct buf x, y;
-  buf_init(&x, 1 << 16);
-  buf_init(&y, 1 << 16);
+  buf_init(&x, CANON_MAX);
+  buf_init(&y, CANON_MAX);
   json_canon(&x, a, false);
   json_canon(&y, b, false);
+  bool no_memory = x.fail == REIN_MEMORY || y.fail == REIN_MEMORY;
   bool same = !x.fail && !y.fail && str_eq(buf_str(&x), buf_str(&y));
   buf_release(&x);
   buf_release(&y);
-  return same;
+  if (no_memory) return SAME_NO_MEMORY;
+  return same ? SAME_YES : SAME_NO;
 }
 
-static bool in_enum(const struct json *options, const struct json *v) {
-  if (!json_is(options, JSON_ARRAY)) return true;
-  for (const struct json *o = options->first; o; o = o->next)
-    if (equal(o, v)) return true;
-  return false;
+static enum same in_enum(const struct json *options, const struct json *v) {
+  if (!json_is(options, JSON_ARRAY)) return SAME_YES;
+  for (const struct json *o = options->first; o; o = o->next) {
+    enum same same = compare(o, v);
+    if (same != SAME_NO) return same;
+  }
+  return SAME_NO;
 }
 
 static bool required(const struct json *schema, struct str key) {
@@ -94,9 +103,11 @@ static bool required(const struct json *schema, struct str key) {
 static bool takes_null(const struct json *property) {
   const struct json *type = json_get(property, "type");
   const struct json *options = json_get(property, "enum");
-  if (!type && !options) return true;
   static const struct json null = {.kind = JSON_NULL, .source = {"null", 4}};
-  return (!type || type_fits(type, &null)) && in_enum(options, &null);
+  if (type && !type_fits(type, &null)) return false;
+  for (const struct json *o = options ? options->first : NULL; o; o = o->next)
+    if (json_is(o, JSON_NULL)) return true;
+  return options == NULL;
 }
 
 static const struct json *property_of(const struct json *schema, struct str key) {
@@ -183,8 +194,14 @@ static enum rein_code check_type(const struct json *schema, const struct json *v
     return wrong(at, err, T_SCHEMA_TYPE, want, str_of(kind_word(v)));
   }
   const struct json *options = json_get(schema, "enum");
-  if (options && !in_enum(options, v))
+  switch (options ? in_enum(options, v) : SAME_YES) {
+  case SAME_YES:
+    return REIN_OK;
+  case SAME_NO:
     return wrong(at, err, T_SCHEMA_ENUM, options->source, shown(v));
+  case SAME_NO_MEMORY:
+    return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  }
   return REIN_OK;
 }
 
