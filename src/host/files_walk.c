@@ -115,27 +115,29 @@ static int child_open(struct files_entry *e, const char *name, int depth) {
 
 static enum rein_code walk_folder(struct walk *w, int fd, int depth);
 
+/* Visits one entry, and what is in it. */
+static enum rein_code walk_entry(struct walk *w, struct files_entry *e, const struct item *item,
+                                 int depth) {
+  set_type(e, item->type);
+  if (item->type == DT_UNKNOWN && !set_size(e, item->name)) return REIN_OK;
+  if (w->skip && w->skip(w->ctx, e)) return REIN_OK;
+  if (e->is_file && !set_size(e, item->name)) return REIN_OK;
+  int child = e->is_dir ? child_open(e, item->name, depth) : -1;
+  w->stopped = !w->visit(w->ctx, e);
+  if (child >= 0 && !w->stopped) return walk_folder(w, child, depth + 1);
+  if (child >= 0) (void)close(child);
+  return REIN_OK;
+}
+
 static enum rein_code walk_item(struct walk *w, const struct folder *f, const struct item *item,
                                 int depth) {
   size_t before = w->path.n;
-  struct str name = str_of(item->name);
   if (before) buf_c(&w->path, '/');
-  buf_put(&w->path, name);
+  buf_put(&w->path, str_of(item->name));
   if (w->path.fail) return ERR(w->err, w->path.fail, T_HOST_NO_MEMORY);
-  struct files_entry e = {.path = buf_str(&w->path), .name = name, .dir_fd = dirfd(f->dir)};
-  enum rein_code code = REIN_OK;
-  int child = -1;
-  set_type(&e, item->type);
-  if (item->type == DT_UNKNOWN && !set_size(&e, item->name)) goto out;
-  if (w->skip && w->skip(w->ctx, &e)) goto out;
-  if (e.is_file && !set_size(&e, item->name)) goto out;
-  if (e.is_dir) child = child_open(&e, item->name, depth);
-  w->stopped = !w->visit(w->ctx, &e);
-  if (child >= 0 && !w->stopped)
-    code = walk_folder(w, child, depth + 1);
-  else if (child >= 0)
-    (void)close(child);
-out:
+  struct files_entry e = {
+      .path = buf_str(&w->path), .name = str_of(item->name), .dir_fd = dirfd(f->dir)};
+  enum rein_code code = walk_entry(w, &e, item, depth);
   buf_cut(&w->path, before);
   return code;
 }

@@ -69,22 +69,31 @@ static enum rein_code failed(const struct target *t, int error, struct err *err)
   return system_fail(t, T_HOST_WRITE_FAILED, error, err);
 }
 
+/* One name below `below`. */
+static enum rein_code name_check(const struct target *t, struct str name, struct err *err) {
+  if (str_is(name, "..")) return elsewhere(t, err);
+  if (str_eq_nocase(name, STR(".git"))) return refuse(t, T_HOST_WRITE_GIT, err);
+  return name.n > NAME_MAX ? path_fail(t->path, ENAMETOOLONG, err) : REIN_OK;
+}
+
+static bool names_folder(struct str path) {
+  return str_ends(path, STR("/")) || str_ends(path, STR("/."));
+}
+
 /* What the text alone decides, before anything is touched. */
 static enum rein_code text_check(const struct target *t, struct err *err) {
   struct str path = t->path, rest = path, name;
   if (path.n == 0) return ERR(err, REIN_INPUT, T_HOST_PATH_EMPTY);
   if (memchr(path.p, '\0', path.n)) return refuse(t, T_HOST_PATH_NUL, err);
   if (path.n >= PATH_MAX) return path_fail(path, ENAMETOOLONG, err);
-  if (path.p[0] == '/' || !path_next(&rest, &name) || !str_is(name, t->below))
-    return elsewhere(t, err);
+  bool within = path.p[0] != '/' && path_next(&rest, &name) && str_is(name, t->below);
+  if (!within) return elsewhere(t, err);
   size_t names = 0;
   for (; path_next(&rest, &name); names++) {
-    if (str_is(name, "..")) return elsewhere(t, err);
-    if (str_eq_nocase(name, STR(".git"))) return refuse(t, T_HOST_WRITE_GIT, err);
-    if (name.n > NAME_MAX) return path_fail(path, ENAMETOOLONG, err);
+    enum rein_code code = name_check(t, name, err);
+    if (code != REIN_OK) return code;
   }
-  if (names == 0 || str_ends(path, STR("/")) || str_ends(path, STR("/.")))
-    return refuse(t, T_HOST_WRITE_FOLDER, err);
+  if (names == 0 || names_folder(path)) return refuse(t, T_HOST_WRITE_FOLDER, err);
   return names > FOLDERS_MAX ? path_fail(path, ENAMETOOLONG, err) : REIN_OK;
 }
 

@@ -168,9 +168,12 @@ static int on_timer(CURLM *multi, long wait_ms, void *ctx) {
 
 static void poll_fires(uv_poll_t *uv, int status, int events) {
   struct http_poll *poll = uv->data;
-  int seen = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
-             (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0) | (status < 0 ? CURL_CSELECT_ERR : 0);
-  drive(poll->http, poll->fd, seen);
+  /* An error: curl reads or writes, and so learns which (told that there is one,
+   * it would only say that polling failed). */
+  if (status < 0) events = poll->events;
+  drive(poll->http, poll->fd,
+        (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+            (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0));
   /* libuv stops watching after an error, curl does not know: go on if it does. */
   bool open = !uv_is_closing((uv_handle_t *)uv);
   if (status < 0 && open) (void)uv_poll_start(uv, poll->events, poll_fires);

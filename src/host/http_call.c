@@ -64,7 +64,8 @@ void http_call_end(struct http_call *call, enum http_end end, struct str why) {
 
 static enum http_end end_of(const struct http_call *call, CURLcode code) {
   long tunnel = 0;
-  if (code == CURLE_OK) return HTTP_WHOLE;
+  /* curl takes a connection that closes among the headers for an answer. */
+  if (code == CURLE_OK) return call->head == HEAD_DONE ? HTTP_WHOLE : HTTP_BROKEN;
   if (call->big) return HTTP_BIG;
   if (call->head != HEAD_AWAITED) return HTTP_BROKEN;
   if (code == CURLE_OPERATION_TIMEDOUT) return HTTP_SLOW;
@@ -87,21 +88,20 @@ static enum http_end end_of(const struct http_call *call, CURLcode code) {
   return HTTP_BROKEN;
 }
 
+/* Where curl has no words of its own for it. */
+static enum text_id own_words(const struct http_call *call, CURLcode code) {
+  if (call->big) return T_HOST_BIG;
+  if (call->name.fail) return T_HOST_NO_MEMORY;
+  if (code == CURLE_SEND_FAIL_REWIND) return T_HOST_STALE;
+  return code == CURLE_OK ? T_HOST_CUT : T_NONE;
+}
+
 static struct str words_of(const struct http_call *call, CURLcode code, struct buf *room) {
-  if (call->big) {
-    struct num_text num;
-    TEXT_PUT(room, REIN_ENGLISH, T_HOST_BIG, str_num(&num, (int64_t)call->body_max));
-    return buf_str(room);
-  }
-  if (code == CURLE_SEND_FAIL_REWIND) {
-    TEXT_PUT(room, REIN_ENGLISH, T_HOST_STALE);
-    return buf_str(room);
-  }
-  if (call->name.fail) {
-    TEXT_PUT(room, REIN_ENGLISH, T_HOST_NO_MEMORY);
-    return buf_str(room);
-  }
-  return str_of(call->words[0] ? call->words : curl_easy_strerror(code));
+  enum text_id text = own_words(call, code);
+  if (text == T_NONE) return str_of(call->words[0] ? call->words : curl_easy_strerror(code));
+  struct num_text num;
+  TEXT_PUT(room, REIN_ENGLISH, text, str_num(&num, (int64_t)call->body_max));
+  return buf_str(room);
 }
 
 void http_call_done(struct http_call *call, CURLcode code) {

@@ -243,6 +243,17 @@ static CURLcode set_exchange(struct http_call *call, const struct http_request *
   return bad;
 }
 
+static CURLcode set_all(struct http_call *call, const struct http_request *request) {
+  const struct http *http = call->http;
+  bool tls = str_eq_nocase(str_part(str_of(request->url), 0, 6), STR("https:"));
+  CURLcode bad = set_exchange(call, request);
+  if (bad == CURLE_OK) bad = set_method(call->easy, request);
+  if (bad == CURLE_OK) bad = set_connection(call->easy, http);
+  if (bad == CURLE_OK) bad = set_version(call->easy, tls);
+  if (bad == CURLE_OK && (tls || http->proxy)) bad = set_tls(call->easy, http);
+  return bad;
+}
+
 static void slow(void *ctx) {
   struct http_call *call = ctx;
   struct buf why;
@@ -261,12 +272,7 @@ enum rein_code http_setup(struct http_call *call, const struct http_request *req
               body_copy(&call->sent, request->body) &&
               loop_timer_new(http->loop, slow, call, &call->slow) == REIN_OK;
   if (!made) return ERR(err, REIN_MEMORY, T_HOST_NO_MEMORY);
-  bool tls = str_eq_nocase(str_part(str_of(request->url), 0, 6), STR("https:"));
-  CURLcode bad = set_exchange(call, request);
-  if (bad == CURLE_OK) bad = set_method(call->easy, request);
-  if (bad == CURLE_OK) bad = set_connection(call->easy, http);
-  if (bad == CURLE_OK) bad = set_version(call->easy, tls);
-  if (bad == CURLE_OK && (tls || http->proxy)) bad = set_tls(call->easy, http);
+  CURLcode bad = set_all(call, request);
   if (bad != CURLE_OK) return ERR(err, REIN_SYSTEM, T_HOST_CURL, str_of(curl_easy_strerror(bad)));
   int64_t headers_ms = request->headers_ms > 0 ? request->headers_ms : HTTP_HEADERS_MS;
   loop_timer_set(call->slow, loop_now(http->loop) + headers_ms);
