@@ -70,14 +70,9 @@ static enum rein_code check_numbers(const struct run_spec *spec, struct err *err
 /* The first record holds numbers, not defaults: another version may have others. */
 static enum rein_code start_record(struct run *run, struct err *err) {
   struct journal *journal = run->spec.journal;
-  struct agent_config config = run->spec.agent;
-  config.limits = *agent_limits(run->agent);
+  struct agent_config config = *agent_config(run->agent);
   config.address = run->spec.script ? STR("offline") : str_of(run->address.url);
   if (run->spec.files) config.root = str_of(run->spec.files->root);
-  if (config.output_limit == 0) config.output_limit = OUTPUT_LIMIT_DEFAULT;
-  if (config.retries == 0) config.retries = RETRIES_DEFAULT;
-  if (config.lang == REIN_LANG_DEFAULT) config.lang = REIN_ENGLISH;
-  if (config.model_lang == REIN_LANG_DEFAULT) config.model_lang = REIN_ENGLISH;
   record_put_start(&run->line, &config);
   if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   enum rein_code code = journal->kind->append(journal, buf_str(&run->line), err);

@@ -61,8 +61,7 @@ static void idle_again(struct rein_machine *m) {
 /* -- life -- */
 
 static enum rein_code write_start(struct rein_machine *m, struct err *err) {
-  struct agent_config config = m->face.config;
-  config.limits = *agent_limits(m->agent);
+  struct agent_config config = *agent_config(m->agent);
   config.address = str_of(m->address.url);
   record_put_start(&m->line, &config);
   if (m->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
@@ -78,10 +77,6 @@ static enum rein_code build(struct rein_machine *m, const struct rein_options *o
   m->idle_ms = o->idle_ms ? o->idle_ms : IDLE_MS_DEFAULT;
   if (m->idle_ms < 0 && m->idle_ms != REIN_OFF)
     return ERR(err, REIN_INPUT, T_DRIVER_BAD_IDLE, str_num(&room, o->idle_ms));
-  if (m->face.config.output_limit == 0) m->face.config.output_limit = OUTPUT_LIMIT_DEFAULT;
-  if (m->face.config.retries == 0) m->face.config.retries = RETRIES_DEFAULT;
-  m->face.config.lang = face_lang(o);
-  if (o->model_lang == REIN_LANG_DEFAULT) m->face.config.model_lang = REIN_ENGLISH;
   code = run_seed_make(&m->face.config.jitter_seed, err);
   if (code == REIN_OK) code = secret_take(&m->key, str_of(o->api_key), err);
   if (code == REIN_OK)
