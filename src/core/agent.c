@@ -319,7 +319,7 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
   a->sending.in_flight = false;
   if (f->billed) budget_lose(&a->budget, &f->usage);
   else budget_free(&a->budget);
-  if (f->kind == FAULT_BOUND && !a->sending.repaired && transcript_has_thinking(&a->talk)) {
+  if (f->kind == FAULT_BOUND && !a->sending.repaired) {
     agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
     return REIN_OK;
   }

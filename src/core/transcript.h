@@ -21,7 +21,6 @@ struct transcript {
   enum role *roles;
   size_t count, cap;
   size_t open;      /* calls of the last message that are not answered yet */
-  size_t thinking_from; /* messages before it are sent without signed blocks */
   size_t reply_bytes;   /* of the newest assistant message */
   uint64_t *ids;    /* hashes of all call ids, so that none stands twice */
   size_t id_count, id_cap;
@@ -39,8 +38,7 @@ enum rein_code transcript_reply(struct transcript *t, const struct block *blocks
 /* The results of all open calls, in call order; `note` stands behind them. */
 enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
                                   struct str note, struct err *err) REIN_CHECKED;
-/* True when a signed block would be sent; then leaves all of them out. */
-bool transcript_has_thinking(const struct transcript *t);
+/* Signed blocks of all messages so far are left out from here on. */
 enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) REIN_CHECKED;
 /* The last message is the user's and holds results. */
 bool transcript_ends_with_results(const struct transcript *t);

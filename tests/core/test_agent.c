@@ -666,7 +666,6 @@ static void what_is_final_is_final(void **state) {
     bool began;
   } rows[] = {
       {FAULT_INVALID, REIN_OUTCOME_MODEL_ERROR, -1, false},
-      {FAULT_BOUND, REIN_OUTCOME_MODEL_ERROR, -1, false}, /* nothing to drop */
       {FAULT_CONTEXT, REIN_OUTCOME_CONTEXT_FULL, -1, false},
       {FAULT_SCHEMA, REIN_OUTCOME_BAD_TOOL, -1, false},
       {FAULT_AUTH, REIN_OUTCOME_NOT_AUTHORISED, -1, false},
