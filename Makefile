@@ -243,10 +243,10 @@ install: rein lib ## PREFIX=/usr/local DESTDIR=
 	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/rein.pc
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(COMPLETIONS_bash) \
 	  $(DESTDIR)$(COMPLETIONS_zsh) $(DESTDIR)$(COMPLETIONS_fish)
-	./rein --man > $(DESTDIR)$(PREFIX)/share/man/man1/rein.1
-	./rein --completion bash > $(DESTDIR)$(COMPLETIONS_bash)/rein
-	./rein --completion zsh > $(DESTDIR)$(COMPLETIONS_zsh)/_rein
-	./rein --completion fish > $(DESTDIR)$(COMPLETIONS_fish)/rein.fish
+	./rein help --man > $(DESTDIR)$(PREFIX)/share/man/man1/rein.1
+	./rein help --completion bash > $(DESTDIR)$(COMPLETIONS_bash)/rein
+	./rein help --completion zsh > $(DESTDIR)$(COMPLETIONS_zsh)/_rein
+	./rein help --completion fish > $(DESTDIR)$(COMPLETIONS_fish)/rein.fish
 
 clean: ## remove what was built
 	rm -rf $(B) rein librein.a librein.so

@@ -187,6 +187,39 @@ class Format(Tree):
         self.fails("check-format", "src/base/y.c")
 
 
+class Docs(Tree):
+    """With stand-ins for the two programs whose output the pages hold."""
+
+    def setUp(self):
+        super().setUp()
+        marks = ("<!-- states: printed by make docs -->\n", "<!-- end of states -->\n")
+        self.put("docs/ARCHITECTURE.md", "a\n" + marks[0] + "old\n" + marks[1] + "z\n")
+        for name in ("README.md", "README.ko.md"):
+            self.put(name, "a\n<!-- transcript: demo -->\n<!-- end of transcript -->\nz\n")
+        self.program("states", "echo new")
+        self.program("rein", "echo said at 12:00")
+
+    def program(self, name, line):
+        self.put("build/plain/" + name, "#!/bin/sh\n" + line + "\n")
+        os.chmod(os.path.join(self.root, "build/plain", name), 0o755)
+
+    def test_stale_pages_fail_and_written_ones_pass(self):
+        self.fails("check-docs", "docs/ARCHITECTURE.md, README.md, README.ko.md")
+        self.passes("check-docs", "--write")
+        self.passes("check-docs")
+        self.program("rein", "echo said at 13:07")  # numbers may differ
+        self.passes("check-docs")
+        self.program("rein", "echo something else")
+        self.fails("check-docs", "README.md")
+
+    def test_lost_marks_and_failing_programs_fail(self):
+        self.passes("check-docs", "--write")
+        self.program("rein", "exit 3")
+        self.fails("check-docs", "ended with 3")
+        self.put("docs/ARCHITECTURE.md", "nothing\n")
+        self.fails("check-docs", "lost its marks")
+
+
 class Runner(Tree):
     """dev/run-tests itself: what fails, hangs or counts nothing is a failure."""
 
