@@ -180,7 +180,7 @@ static bool next_block(struct str message, size_t *from, struct str *block) {
   }
   *from = i + 1;
   *block = str_part(message, start, i + 1 - start);
-  return i + 2 < message.n;
+  return i + sizeof "]}" < message.n; /* more than its own end follows */
 }
 
 /* Blocks of which it is known that they may carry a mark; signed ones never. */

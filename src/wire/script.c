@@ -2,6 +2,7 @@
  * asked for the answer to a request. What a request says is script_talk.c's,
  * the bytes of a reply are script_play.c's. */
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "json/write.h"
 #include "text/text.h"
 #include "wire/script_parts.h"
@@ -13,16 +14,22 @@
 
 /* -- reading -- */
 
-static enum rein_code bad(const struct script *s, const struct json *node, enum text_id id,
-                          struct str value, struct err *err) {
+/* Lines and columns as people count them: columns in code points. */
+static enum rein_code bad_at(const struct script *s, struct str where, enum text_id id,
+                             struct str value, struct err *err) {
   enum rein_code code = ERR(err, REIN_INPUT, id, value);
-  if (!err || !node) return code;
-  err->at = (uint64_t)(node->source.p - s->text.p);
+  if (!err) return code;
+  err->at = (uint64_t)(where.p - s->text.p);
   struct str before = str_part(s->text, 0, (size_t)err->at), line = before;
   for (err->line = 1; str_split(line, '\n', &before, &line); err->line++)
     ;
-  err->column = (uint32_t)line.n + 1;
+  err->column = (uint32_t)utf8_count(line) + 1;
   return code;
+}
+
+static enum rein_code bad(const struct script *s, const struct json *node, enum text_id id,
+                          struct str value, struct err *err) {
+  return bad_at(s, node->source, id, value, err);
 }
 
 static bool is_among(struct str key, const char *const *known) {
@@ -35,7 +42,8 @@ static enum rein_code check_members(const struct script *s, const struct json *o
                                     const char *const *known, struct err *err) {
   if (!json_is(object, JSON_OBJECT)) return bad(s, object, T_WIRE_SCRIPT_OBJECT, STR_NONE, err);
   for (const struct json *m = object->first; m; m = m->next)
-    if (!is_among(m->key, known)) return bad(s, m, T_WIRE_SCRIPT_MEMBER, m->key, err);
+    if (!is_among(m->key, known))
+      return bad_at(s, m->key_source, T_WIRE_SCRIPT_MEMBER, m->key, err);
   return REIN_OK;
 }
 
