@@ -14,7 +14,7 @@ struct arena_block {
   _Alignas(max_align_t) char bytes[];
 };
 
-#define ARENA_BLOCK_FIRST 1024       /* a short document and its nodes */
+#define ARENA_BLOCK_FIRST 2048       /* a short document and its nodes */
 #define ARENA_BLOCK_MAX (256 * 1024) /* doubling ends: a half empty one costs little */
 
 void arena_init(struct arena *a, size_t max) {

@@ -62,13 +62,18 @@ size_t utf8_next(struct str s, uint32_t *cp) {
   return l.need;
 }
 
-void utf8_put(struct buf *b, uint32_t cp) {
+size_t utf8_write(char to[4], uint32_t cp) {
   static const unsigned char mark[] = {0, 0, 0xC0, 0xE0, 0xF0};
   size_t n = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-  char c[4];
   for (size_t i = n; i-- > 1; cp >>= 6)
-    c[i] = (char)(0x80 | (cp & 0x3F));
-  c[0] = (char)(mark[n] | cp);
+    to[i] = (char)(0x80 | (cp & 0x3F));
+  to[0] = (char)(mark[n] | cp);
+  return n;
+}
+
+void utf8_put(struct buf *b, uint32_t cp) {
+  char c[4];
+  size_t n = utf8_write(c, cp);
   buf_put(b, (struct str){c, n});
 }
 
@@ -85,11 +90,21 @@ static size_t ascii_run(const char *p, size_t n) {
   return i;
 }
 
+/* Most characters of Korean, Chinese and Japanese: three bytes whose first one
+ * leaves the others free. */
+static bool is_plain_three(const unsigned char *p, size_t n) {
+  return n >= 3 && between(p[0], 0xE1, 0xEC) && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80;
+}
+
 size_t utf8_bad(struct str s) {
   size_t i = 0;
   for (;;) {
     i += ascii_run(s.p + i, s.n - i);
     while (i < s.n && (unsigned char)s.p[i] >= 0x80) {
+      if (is_plain_three((const unsigned char *)s.p + i, s.n - i)) {
+        i += 3;
+        continue;
+      }
       struct look l = look((const unsigned char *)s.p + i, s.n - i);
       if (l.fit != l.need) return i;
       i += l.need;

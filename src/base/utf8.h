@@ -11,7 +11,8 @@
 /* Length in bytes (1 to 4) of the well-formed character at s.p, and its code
  * point; 0 when there is none there (cut, overlong, surrogate, too high). */
 size_t utf8_next(struct str s, uint32_t *cp);
-void utf8_put(struct buf *b, uint32_t cp); /* surrogates are written as WTF-8 */
+void utf8_put(struct buf *b, uint32_t cp);  /* surrogates are written as WTF-8 */
+size_t utf8_write(char to[4], uint32_t cp); /* the same, into at most 4 bytes; their number */
 bool utf8_valid(struct str s);
 /* Where the first ill-formed part starts; s.n when there is none. */
 size_t utf8_bad(struct str s);

@@ -8,9 +8,10 @@
 #include "base/utf8.h"
 #include "text/text.h"
 
-#define SLAB_MAX 64 /* nodes taken from the arena at once */
-#define FEW_KEYS 16 /* up to here comparing beats sorting */
-#define WORD_MAX 32 /* of a wrong word, shown in its error */
+#define SLAB_FIRST 8 /* a delta of a stream has about as many values */
+#define SLAB_MAX 64  /* nodes taken from the arena at once */
+#define FEW_KEYS 16  /* up to here comparing beats sorting */
+#define WORD_MAX 32  /* of a wrong word, shown in its error */
 
 struct frame {
   struct json *node, *last;
@@ -116,8 +117,7 @@ static inline void skip_spaces(struct reader *r) {
     r->p++;
 }
 
-/* To the next character that means something, or the end. */
-static inline enum rein_code skip_blanks(struct reader *r) {
+static enum rein_code skip_more(struct reader *r) {
   skip_spaces(r);
   while (r->p < r->end && *r->p == '/') {
     const char *before = r->p;
@@ -126,6 +126,13 @@ static inline enum rein_code skip_blanks(struct reader *r) {
     skip_spaces(r);
   }
   return REIN_OK;
+}
+
+/* To the next character that means something, or the end. Most often that is
+ * the next one. */
+static inline enum rein_code skip_blanks(struct reader *r) {
+  if (r->p<r->end && * r->p> '/') return REIN_OK;
+  return skip_more(r);
 }
 
 /* ---- strings ------------------------------------------------------------ */
@@ -145,9 +152,9 @@ int32_t json_hex4(const char *p, size_t n) {
   return v;
 }
 
-/* An escape of the \u kind at p; moves *p behind it, and behind its pair. */
-static enum rein_code read_unicode(struct reader *r, const char **p, const char *close,
-                                   struct buf *text, bool *lone) {
+/* An escape of the \u kind at *p; moves *p behind it, and behind its pair. */
+static enum rein_code read_unicode(struct reader *r, const char **p, const char *close, char **to,
+                                   bool *lone) {
   int32_t unit = json_hex4(*p + 2, (size_t)(close - *p) - 2);
   if (unit < 0) return fail(r, *p, T_JSON_HEX);
   *p += 6;
@@ -160,12 +167,12 @@ static enum rein_code read_unicode(struct reader *r, const char **p, const char 
     }
   }
   *lone |= cp >= 0xD800 && cp < 0xE000;
-  utf8_put(text, cp);
+  *to += utf8_write(*to, cp);
   return REIN_OK;
 }
 
 /* What the letter behind a backslash means; 0: nothing. */
-static char escaped(char c) {
+static inline char escaped(char c) {
   switch (c) {
   case '"': return '"';
   case '\\': return '\\';
@@ -179,28 +186,29 @@ static char escaped(char c) {
   return '\0';
 }
 
-/* The inside of a string that holds escapes. Decoded text is never longer. */
+/* The inside of a string that holds escapes. No escape is shorter than what it
+ * means, so the room of the source is enough. */
 static enum rein_code decode(struct reader *r, struct str inside, struct str *text, bool *lone) {
   char *room = arena_alloc(r->arena, inside.n + 1);
   if (!room) return fail_memory(r);
-  struct buf out = {.p = room, .cap = inside.n + 1, .max = inside.n};
+  char *to = room;
   const char *close = inside.p + inside.n;
   for (const char *p = inside.p; p < close;) {
     size_t plain = json_plain_run(p, (size_t)(close - p));
-    buf_put(&out, (struct str){p, plain});
+    memcpy(to, p, plain);
+    to += plain;
     p += plain;
     if (p == close) break;
     if (p[1] == 'u') {
-      enum rein_code code = read_unicode(r, &p, close, &out, lone);
+      enum rein_code code = read_unicode(r, &p, close, &to, lone);
       if (code) return code;
       continue;
     }
-    char c = escaped(p[1]);
-    if (c == '\0') return fail_found(r, p + 1, T_JSON_ESCAPE);
-    buf_c(&out, c);
+    *to = escaped(p[1]);
+    if (*to++ == '\0') return fail_found(r, p + 1, T_JSON_ESCAPE);
     p += 2;
   }
-  *text = buf_str(&out);
+  *text = (struct str){room, (size_t)(to - room)};
   return REIN_OK;
 }
 
@@ -528,7 +536,7 @@ enum rein_code json_parse(struct arena *arena, struct str text, unsigned mode, s
                      .arena = arena,
                      .mode = mode,
                      .err = err,
-                     .slab_n = text.n < 32 ? 1 : 4,
+                     .slab_n = text.n < 32 ? 1 : SLAB_FIRST / 2,
                      .stack = stack};
   enum rein_code code = check_bytes(&r);
   if (code) return code;
