@@ -16,7 +16,7 @@ static int run(struct cli *cli) {
   if (exit) return exit;
   buf_init(&out, LIST_BYTES_MAX);
   if (session_output(cli) == OUTPUT_TEXT)
-    tool_list_text(&out, cli->lang, &setup);
+    tool_list_text(&out, cli->lang, &setup, true);
   else {
     struct json_out w = json_out(&out);
     tool_list_json(&w, &setup);

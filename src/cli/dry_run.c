@@ -160,7 +160,7 @@ static void put_sections(struct buf *out, const struct shown *s) {
            s->cli->config_path.n ? s->cli->config_path : STR("-"), buf_str(&limits),
            buf_str(&policy));
   buf_lit(out, "\n\n");
-  tool_list_text(out, lang, s->setup);
+  tool_list_text(out, lang, s->setup, false);
   if (limits.fail || policy.fail) out->fail = REIN_MEMORY;
   buf_release(&limits);
   buf_release(&policy);

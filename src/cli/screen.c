@@ -62,18 +62,24 @@ void screen_end_answer(struct screen *screen) {
 /* Talk must not run on in a line of the answer, nor in an open question. */
 static void begin_talk(struct screen *screen) {
   wipe(screen);
-  if (screen->mid_line && screen->err_tty) write_err(STR("\n"));
+  if (!screen->mid_line || !screen->err_tty) return;
+  write_err(STR("\n"));
   screen->mid_line = false;
+  if (screen->out_tty) screen->answer_open = false;
 }
 
 static void talk(struct screen *screen, struct str before, struct str line, struct str after) {
-  struct buf b;
+  struct buf masked, b;
+  buf_init(&masked, LINE_BYTES_MAX);
   buf_init(&b, LINE_BYTES_MAX);
   begin_talk(screen);
+  secrets_mask(screen->secrets, &masked, line);
   buf_put(&b, before);
-  secrets_mask(screen->secrets, &b, line);
+  utf8_show(&b, buf_str(&masked), true); /* words of providers and arguments are in it */
   buf_put(&b, after);
-  write_err(b.fail ? STR("rein: no memory for a line of text\n") : buf_str(&b));
+  bool failed = masked.fail || b.fail;
+  write_err(failed ? STR("rein: no memory for a line of text\n") : buf_str(&b));
+  buf_release(&masked);
   buf_release(&b);
 }
 

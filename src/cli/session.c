@@ -62,6 +62,7 @@ static void stream_line(struct session *s, struct str line) {
 static struct str doing(struct session *s, struct run *run, const struct event *event) {
   enum rein_lang lang = s->cli->lang;
   struct call_view view;
+  if (agent_ended(run_agent(run))->outcome != REIN_OUTCOME_NONE) return STR_NONE;
   if (event && event->kind == EVENT_STARTED && agent_call(run_agent(run), event->id, &view))
     for (size_t i = 0; i < s->setup->agent.row_count; i++)
       if (str_is(view.name, s->setup->rows[i].name)) return str_of(s->setup->rows[i].name);

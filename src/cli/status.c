@@ -37,17 +37,17 @@ void status_put(struct buf *out, enum rein_lang lang, const struct agent_stats *
   TEXT_PUT(out, lang, T_CLI_STATUS_TURNS);
   buf_c(out, ' ');
   put_of(out, stats->turns, limits->max_turns);
-  buf_lit(out, " · ");
+  buf_lit(out, " | ");
   TEXT_PUT(out, lang, T_CLI_STATUS_TOKENS);
   buf_c(out, ' ');
   put_of(out, stats->spent, limits->token_budget);
-  buf_lit(out, " · ");
+  buf_lit(out, " | ");
   put_clock(out, ms);
   if (limits->time_ms != REIN_OFF) {
     buf_c(out, '/');
     put_clock(out, limits->time_ms);
   }
-  buf_lit(out, " · ");
+  buf_lit(out, " | ");
   buf_put(out, doing);
 }
 

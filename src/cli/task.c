@@ -2,8 +2,9 @@
  * named so, and never an answer to a question.
  *
  * A caller may leave stdin as a pipe that stays open and silent. Beside a task
- * in the argument it is given STDIN_SILENT_MS to say something, then left
- * alone, and that is said; "-" waits for it however long it takes.
+ * in the argument it is given STDIN_SILENT_MS to say something. Then a person at
+ * a terminal is told what is waited for; without one stdin is left alone, and
+ * that is said. "-" waits for it in any case.
  */
 #include "cli/task.h"
 
@@ -129,38 +130,55 @@ static int read_stdin(struct cli *cli, struct buf *data, bool has_words, bool in
                       int *signum) {
   struct stat st;
   struct num_text room;
+  struct str seconds = str_num(&room, STDIN_SILENT_MS / 1000);
   struct piped_in in = {.data = data, .silent_ms = has_words && !insists ? STDIN_SILENT_MS : -1};
   if (!insists && (isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &st))) return 0;
   enum piped piped = read_watched(&in);
-  *signum = in.signum;
-  if (piped == PIPED_SILENT) {
-    cli_say(cli, T_CLI_STDIN_SILENT, str_num(&room, STDIN_SILENT_MS / 1000));
-    return 0;
+  if (piped == PIPED_SILENT && cli->screen.err_tty) {
+    cli_say(cli, T_CLI_STDIN_WAITS);
+    in.silent_ms = -1;
+    piped = read_watched(&in);
   }
-  return piped == PIPED_WHOLE ? 0 : refuse(cli, piped, &in);
+  *signum = in.signum;
+  if (piped == PIPED_SILENT) cli_say(cli, T_CLI_STDIN_SILENT, seconds);
+  if (piped == PIPED_SILENT || piped == PIPED_WHOLE) return 0;
+  return refuse(cli, piped, &in);
+}
+
+/* What the words behind the command say. */
+struct said {
+  struct str task;
+  bool any;     /* there is an argument */
+  bool insists; /* "-": stdin is waited for */
+};
+
+static int read_words(struct cli *cli, struct said *said) {
+  *said = (struct said){0};
+  for (size_t i = 0; i < cli->word_count; i++) {
+    if (str_is(cli->words[i], "-")) {
+      said->insists = true;
+      continue;
+    }
+    if (said->any) return cli_usage(cli, T_CLI_TASK_UNQUOTED, cli->words[i]);
+    said->any = true;
+    said->task = cli->words[i];
+  }
+  if (said->any && str_blank(said->task)) return cli_usage(cli, T_CLI_TASK_BLANK);
+  return check_utf8(cli, said->task, str_of(text_raw(T_CLI_THE_TASK, cli->lang)));
 }
 
 int task_read(struct cli *cli, struct str *task, int *signum) {
-  struct str said = STR_NONE;
+  struct said said;
   struct buf data;
-  bool has_words = false, insists = false;
-  for (size_t i = 0; i < cli->word_count; i++) {
-    bool dash = str_is(cli->words[i], "-");
-    if (!dash && has_words) return cli_usage(cli, T_CLI_TASK_UNQUOTED, cli->words[i]);
-    insists |= dash;
-    has_words |= !dash;
-    if (!dash) said = cli->words[i];
-  }
   *signum = 0;
-  if (has_words && str_blank(said)) return cli_usage(cli, T_CLI_TASK_BLANK);
-  int exit = check_utf8(cli, said, str_of(text_raw(T_CLI_THE_TASK, cli->lang)));
+  int exit = read_words(cli, &said);
   if (exit) return exit;
   buf_init(&data, STDIN_BYTES_MAX + 65537);
-  exit = read_stdin(cli, &data, has_words, insists, signum);
+  exit = read_stdin(cli, &data, said.any, said.insists, signum);
   if (!exit) exit = check_utf8(cli, buf_str(&data), STR("stdin"));
-  if (!exit && !has_words && str_blank(buf_str(&data))) exit = cli_usage(cli, T_CLI_TASK_NONE);
-  if (!exit && has_words)
-    exit = join(cli, said, buf_str(&data), task);
+  if (!exit && !said.any && str_blank(buf_str(&data))) exit = cli_usage(cli, T_CLI_TASK_NONE);
+  if (!exit && said.any)
+    exit = join(cli, said.task, buf_str(&data), task);
   else if (!exit && !arena_str(&cli->arena, buf_str(&data), task))
     exit = cli_no_memory(cli);
   buf_release(&data);

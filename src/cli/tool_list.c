@@ -18,18 +18,17 @@ static struct decision judge(const struct setup *setup, const struct rein_tool *
   return policy_judge(&setup->policy, str_of(row->name), row->verdict);
 }
 
-void tool_list_text(struct buf *out, enum rein_lang lang, const struct setup *setup) {
+void tool_list_text(struct buf *out, enum rein_lang lang, const struct setup *setup, bool whole) {
   for (size_t i = 0; i < setup->agent.row_count; i++) {
     const struct rein_tool *row = &setup->rows[i];
     struct decision decision = judge(setup, row);
     buf_fmt(out, "%-18s %-6s", row->name, verdict_word(decision.verdict));
     for (size_t k = 0, n = 0; k < sizeof touches / sizeof touches[0]; k++)
       if (touched(row) & touches[k].bit) buf_fmt(out, "%s%s", n++ ? ", " : "", touches[k].word);
-    buf_lit(out, "\n    ");
-    buf_put(out, str_of(row->description));
-    buf_lit(out, "\n    ");
+    buf_lit(out, " (");
     TEXT_PUT(out, lang, T_CLI_DECIDED_BY, decision.rule);
-    buf_c(out, '\n');
+    buf_lit(out, ")\n");
+    if (whole) buf_fmt(out, "    %s\n", row->description);
   }
 }
 
