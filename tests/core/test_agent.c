@@ -631,7 +631,7 @@ static void the_same_bytes_are_sent_again(void **state) {
   assert_int_equal(agent_stats(p.agent).spent, before.reserved);
   p.hold_sends = false;
   play_tick(&p, agent_deadline(p.agent));
-  struct str rest = buf_str(&p.bodies), one, two;
+  struct str rest = buf_str(&p.bodies), one = STR_NONE, two = STR_NONE;
   assert_true(str_next(&rest, '\n', &one) && str_next(&rest, '\n', &two));
   assert_true(str_eq(one, two));
   expect(&p, REIN_OUTCOME_FINISHED, "send send ");
