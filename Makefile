@@ -210,12 +210,16 @@ demo: rein ## build, then run the first tutorial task: offline, no key
 build-check: rein lib examples tests fuzz objects-clang $(B)/asan/rein $(B)/plain/libpure.a \
   $(B)/plain/states
 
+# All errors at once, and no test of half a build.
+BUILD_ALL = @$(MAKE) --no-print-directory -k -j$(JOBS) build-check || \
+  { echo 'the build failed, so no test was run'; echo '0 passed, 1 failed'; exit 1; }
+
 check: $(B)/have-test ## what CI runs: every test, at most 8 minutes
-	@$(MAKE) --no-print-directory -j$(JOBS) build-check
+	$(BUILD_ALL)
 	@dev/run-tests --build $(B) --jobs $(JOBS)
 
 check-long: $(B)/have-test ## the campaigns, at most 60 minutes
-	@$(MAKE) --no-print-directory -j$(JOBS) build-check
+	$(BUILD_ALL)
 	@REIN_LONG=1 dev/run-tests --build $(B) --jobs $(JOBS)
 
 define CHECK_FLOOR
