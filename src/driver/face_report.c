@@ -24,6 +24,11 @@ struct rein_report *face_report_new(void) {
   return r;
 }
 
+/* Half a text would be taken for the whole. */
+static void whole_or_empty(struct buf *text) {
+  if (text->fail) buf_reset(text);
+}
+
 void face_report_fill(struct rein_report *report, const struct run *run, enum rein_lang lang) {
   const struct agent *agent = run_agent(run);
   struct agent_stats stats = agent_stats(agent);
@@ -34,6 +39,9 @@ void face_report_fill(struct rein_report *report, const struct run *run, enum re
   buf_put(&report->text, agent_text(agent));
   report_put_reason(&report->reason, run, lang);
   report_put_json(&report->json, run, lang);
+  whole_or_empty(&report->text);
+  whole_or_empty(&report->reason);
+  whole_or_empty(&report->json);
 }
 
 struct str face_report_line(const struct rein_report *report) {
