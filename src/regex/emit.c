@@ -33,11 +33,15 @@ static void put_range(struct emit *e, uint32_t from, uint32_t to) {
     put_unit(e, (uint16_t)to);
 }
 
-/* Written the way that takes fewer ranges: what is in, or what is not. */
+/* Written the way that takes fewer ranges: what is in, or what is not. But a
+ * class that says what is not, holds all beyond 0xff and not 0xff itself, is
+ * taken by PCRE2's JIT (16 bit, to 10.47) to hold none of that when it stands
+ * at the start: PCRE2Project/pcre2 pull 980. */
 static void put_set(struct emit *e, const struct set *set) {
   const struct range *r = set->range;
   bool full = set->n == 1 && r[0].from == 0 && r[0].to == UNITS_ALL - 1;
-  bool outside = set->n == 0 || r[set->n - 1].to == UNITS_ALL - 1;
+  bool up = set->n > 0 && r[set->n - 1].to == UNITS_ALL - 1;
+  bool outside = set->n == 0 || (up && r[set->n - 1].from != 0x100);
   if (full) {
     buf_c(e->out, '.');
     return;
