@@ -305,7 +305,7 @@ void attempt_end(struct attempt *a, enum attempt_end end, struct str why, int64_
   if (!attempt_over(a) && end == ATTEMPT_CLOSED && is_fine_status(a) && !a->sse.fail) {
     sse_end(&a->sse);
     read_events(a);
-    draft_eof(a->draft);
+    if (!a->sse.fail) draft_eof(a->draft);
   }
   if (draft_is_done(a->draft) && draft_reply(a->draft, &a->reply, NULL) == REIN_OK) {
     event->kind = EVENT_REPLY;

@@ -292,19 +292,28 @@ static bool shown_to_the_end(const struct part *p) {
   return !shows || (p->closed && (p->dark || p->shown == p->body.n));
 }
 
+static bool has_piece(const struct part *p) {
+  bool shows = p->kind == BLOCK_TEXT || p->kind == BLOCK_THINKING;
+  return shows && !p->dark && p->shown < p->body.n;
+}
+
+/* Text is given out in the order of the reply: where a server lets two text
+ * blocks overlap, the later one waits for the end of the earlier. */
 bool draft_piece(struct draft *draft, struct str *piece, bool *thinking) {
+  bool text_waits = false;
   for (size_t i = draft->show_from; i < draft->count; i++) {
     struct part *p = &draft->parts[i];
-    if (i == draft->show_from && shown_to_the_end(p)) {
-      draft->show_from++;
-      continue;
+    if (has_piece(p) && !(text_waits && p->kind == BLOCK_TEXT)) {
+      *piece = str_part(buf_str(&p->body), p->shown, p->body.n);
+      *thinking = p->kind == BLOCK_THINKING;
+      p->shown = p->body.n;
+      draft->gave = true;
+      return true;
     }
-    if (shown_to_the_end(p) || p->dark || p->shown == p->body.n) continue;
-    *piece = str_part(buf_str(&p->body), p->shown, p->body.n);
-    *thinking = p->kind == BLOCK_THINKING;
-    p->shown = p->body.n;
-    draft->gave = true;
-    return true;
+    if (shown_to_the_end(p))
+      draft->show_from += i == draft->show_from;
+    else
+      text_waits = text_waits || p->kind == BLOCK_TEXT;
   }
   return false;
 }

@@ -69,16 +69,21 @@ static void test_fields(void **state) {
 
 static void test_line_ends(void **state) {
   (void)state;
-  same_for_every_cut(STR("event: a\r\ndata: 1\r\ndata: 2\r\n\r\ndata: 3\r\n\r\n"), "[a||1\n2][||3]");
+  same_for_every_cut(STR("event: a\r\ndata: 1\r\ndata: 2\r\n\r\ndata: 3\r\n\r\n"),
+                     "[a||1\n2][||3]");
   same_for_every_cut(STR("event: a\rdata: 1\rdata: 2\r\rdata: 3\r\r"), "[a||1\n2][||3]");
   same_for_every_cut(STR("event: a\ndata: 1\r\ndata: 2\r\rdata: 3\n\r\n"), "[a||1\n2][||3]");
 }
 
 static void test_bom(void **state) {
   (void)state;
-  same_for_every_cut(STR("\xEF\xBB\xBF" "data: x\n\n"), "[||x]");
+  same_for_every_cut(STR("\xEF\xBB\xBF"
+                         "data: x\n\n"),
+                     "[||x]");
   same_for_every_cut(STR("\xEF\xBB\xBF\ndata: x\n\n"), "[||x]");
-  same_for_every_cut(STR("data: x\n\xEF\xBB\xBF" "data: y\n\n"), "[||x]"); /* only at the start */
+  same_for_every_cut(STR("data: x\n\xEF\xBB\xBF"
+                         "data: y\n\n"),
+                     "[||x]"); /* only at the start */
 }
 
 static void test_end_without_blank_line(void **state) {
@@ -174,8 +179,8 @@ static bool scenario(void *ctx) {
   buf_init(&out, 1024);
   enum rein_code fail = read_all(&out, in, 3, 3);
   assert_true(fail == REIN_OK || fail == REIN_MEMORY);
-  bool well = fail == REIN_OK && out.fail == REIN_OK &&
-              str_is(buf_str(&out), "[a|1|1\n2][|1|3|open]");
+  bool well =
+      fail == REIN_OK && out.fail == REIN_OK && str_is(buf_str(&out), "[a|1|1\n2][|1|3|open]");
   buf_release(&out);
   return well;
 }

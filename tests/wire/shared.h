@@ -19,8 +19,10 @@ static inline void shared_read(struct buf *file, const char *path) {
   const char *root = getenv("REIN_SHARED");
   snprintf(whole, sizeof whole, "%s/wire/README.md", root ? root : "../shared");
   FILE *f = fopen(whole, "rb");
-  if (!f) skip();
-  else fclose(f);
+  if (!f)
+    skip();
+  else
+    fclose(f);
   snprintf(whole, sizeof whole, "%s/%s", root ? root : "../shared", path);
   f = fopen(whole, "rb");
   if (!f) fail_msg("%s is missing", whole);

@@ -37,8 +37,8 @@ static inline void talk_add(struct talk_test *t, enum role role, const struct bl
 }
 
 static inline struct str talk_word(struct talk_test *t) {
-  static const char *const words[] = {"가나다", "\"quoted\" {[", "a\\b\n}]", "🙂", "plain", "]}",
-                                      "{\"type\":\"text\",", " \t"};
+  static const char *const words[] = {"가나다", "\"quoted\" {[",       "a\\b\n}]", "🙂", "plain",
+                                      "]}",     "{\"type\":\"text\",", " \t"};
   return str_of(words[talk_dice(t, sizeof words / sizeof *words)]);
 }
 
@@ -55,7 +55,8 @@ static inline void talk_turn(struct talk_test *t, size_t most) {
     switch (talk_dice(t, 4)) {
     case 0: said[i] = (struct block){.kind = BLOCK_TEXT, .text = talk_word(t)}; break;
     case 1:
-      said[i] = (struct block){.kind = BLOCK_THINKING, .raw = str_of(raw), .wire = STR("anthropic")};
+      said[i] =
+          (struct block){.kind = BLOCK_THINKING, .raw = str_of(raw), .wire = STR("anthropic")};
       break;
     default:
       said[i] = (struct block){.kind = BLOCK_TOOL_USE,

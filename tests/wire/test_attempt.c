@@ -50,13 +50,15 @@ static void test_statuses(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     check_class(rows[i].status, "", rows[i].kind);
     check_class(rows[i].status, "<html>\n<body>no</body></html>", rows[i].kind);
-    check_class(rows[i].status, "{\"type\":\"error\",\"error\":{\"message\":\"no\"}}", rows[i].kind);
+    check_class(rows[i].status, "{\"type\":\"error\",\"error\":{\"message\":\"no\"}}",
+                rows[i].kind);
   }
 }
 
 static void test_words(void **state) {
   (void)state;
-  check_class(400, "{\"error\":{\"message\":\"Your credit balance is too low to …\"}}", FAULT_QUOTA);
+  check_class(400, "{\"error\":{\"message\":\"Your credit balance is too low to …\"}}",
+              FAULT_QUOTA);
   check_class(400, "{\"error\":{\"message\":\"input tokens\"}}", FAULT_INVALID);
   check_class(400, "{\"error\":{\"message\":\"Prompt is too long: 9 tokens > 8\"}}", FAULT_CONTEXT);
   check_class(400,
@@ -69,7 +71,8 @@ static void test_words(void **state) {
               FAULT_OVERLOADED);
   check_class(429, "{\"error\":{\"message\":\"no\",\"details\":{\"error_code\":\"ramp\"}}}",
               FAULT_QUOTA);
-  check_class(200, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}",
+  check_class(200,
+              "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}",
               FAULT_OVERLOADED);
   check_class(200, "{\"error\":\"model is loading\"}", FAULT_BROKEN);
   check_class(200, "{\"type\":\"message\",\"content\":[]}", FAULT_GARBLED);
@@ -203,12 +206,10 @@ static void test_ends(void **state) {
     int status;
     enum fault_kind kind;
     bool billed;
-  } rows[] = {{ATTEMPT_CONNECT, 0, FAULT_CONNECT, false},
-              {ATTEMPT_BROKEN, 0, FAULT_BROKEN, true},
-              {ATTEMPT_BROKEN, 200, FAULT_BROKEN, true},
-              {ATTEMPT_STALLED, 0, FAULT_STALLED, true},
-              {ATTEMPT_STALLED, 200, FAULT_STALLED, true},
-              {ATTEMPT_BROKEN, 503, FAULT_OVERLOADED, false}};
+  } rows[] = {
+      {ATTEMPT_CONNECT, 0, FAULT_CONNECT, false},  {ATTEMPT_BROKEN, 0, FAULT_BROKEN, true},
+      {ATTEMPT_BROKEN, 200, FAULT_BROKEN, true},   {ATTEMPT_STALLED, 0, FAULT_STALLED, true},
+      {ATTEMPT_STALLED, 200, FAULT_STALLED, true}, {ATTEMPT_BROKEN, 503, FAULT_OVERLOADED, false}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct event event;
@@ -362,12 +363,18 @@ static void test_error_bodies(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_statuses),    cmocka_unit_test(test_words),
-      cmocka_unit_test(test_stray_arguments), cmocka_unit_test(test_waits),
-      cmocka_unit_test(test_dates),       cmocka_unit_test(test_headers),
-      cmocka_unit_test(test_quotes),      cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_moves),       cmocka_unit_test(test_over),
-      cmocka_unit_test(test_stop_without_last_event), cmocka_unit_test(test_withdrawn),
+      cmocka_unit_test(test_statuses),
+      cmocka_unit_test(test_words),
+      cmocka_unit_test(test_stray_arguments),
+      cmocka_unit_test(test_waits),
+      cmocka_unit_test(test_dates),
+      cmocka_unit_test(test_headers),
+      cmocka_unit_test(test_quotes),
+      cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_moves),
+      cmocka_unit_test(test_over),
+      cmocka_unit_test(test_stop_without_last_event),
+      cmocka_unit_test(test_withdrawn),
       cmocka_unit_test(test_error_bodies),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

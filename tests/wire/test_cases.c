@@ -308,12 +308,18 @@ static void test_b01(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_s01), cmocka_unit_test(test_s02),
-      cmocka_unit_test(test_s04), cmocka_unit_test(test_s05),
-      cmocka_unit_test(test_s05_everywhere), cmocka_unit_test(test_s09),
-      cmocka_unit_test(test_m02), cmocka_unit_test(test_m03),
-      cmocka_unit_test(test_m07), cmocka_unit_test(test_m08),
-      cmocka_unit_test(test_m09), cmocka_unit_test(test_b01),
+      cmocka_unit_test(test_s01),
+      cmocka_unit_test(test_s02),
+      cmocka_unit_test(test_s04),
+      cmocka_unit_test(test_s05),
+      cmocka_unit_test(test_s05_everywhere),
+      cmocka_unit_test(test_s09),
+      cmocka_unit_test(test_m02),
+      cmocka_unit_test(test_m03),
+      cmocka_unit_test(test_m07),
+      cmocka_unit_test(test_m08),
+      cmocka_unit_test(test_m09),
+      cmocka_unit_test(test_b01),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

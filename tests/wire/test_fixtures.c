@@ -131,8 +131,10 @@ static void check_stream(const struct stream *s, struct str bytes) {
   play_pieces(a, bytes, s->size, &text);
   attempt_close(a, &text, &event);
   says(s, "complete", json_true(want_of(s, "complete")) == (event.kind == EVENT_REPLY));
-  if (event.kind == EVENT_REPLY) check_whole(s, event.reply);
-  else check_broken(s, bytes, event.fault);
+  if (event.kind == EVENT_REPLY)
+    check_whole(s, event.reply);
+  else
+    check_broken(s, bytes, event.fault);
   check_text(s, buf_str(&text));
   buf_release(&text);
   attempt_free(a);

@@ -84,8 +84,10 @@ static const struct reply *result(struct client *c, const char *text, bool is_er
   size_t n = 0;
   for (size_t i = 0; i < r->count; i++)
     if (r->blocks[i].kind == BLOCK_TOOL_USE)
-      results[n++] = (struct block){.kind = BLOCK_TOOL_RESULT, .id = r->blocks[i].id,
-                                    .text = str_of(text), .is_error = is_error};
+      results[n++] = (struct block){.kind = BLOCK_TOOL_RESULT,
+                                    .id = r->blocks[i].id,
+                                    .text = str_of(text),
+                                    .is_error = is_error};
   add(c, ROLE_USER, results, n);
   return ask(c);
 }
@@ -120,8 +122,9 @@ static void test_demo_readme(void **state) {
   (void)state;
   play_readme("README.md의 첫 줄을 읽고, 그다음 지금 몇 시인지 알려 줘",
               "README.md의 첫 줄은 \"# rein\"이고, 지금 시각은 2026-11-30T14:03:05+09:00입니다.");
-  play_readme("Read the first line of README.md, then tell me what time it is",
-              "The first line of README.md is \"# rein\", and it is 2026-11-30T14:03:05+09:00 now.");
+  play_readme(
+      "Read the first line of README.md, then tell me what time it is",
+      "The first line of README.md is \"# rein\", and it is 2026-11-30T14:03:05+09:00 now.");
 }
 
 static void play_lodash(const char *task, const char *start, bool broken) {
@@ -133,7 +136,8 @@ static void play_lodash(const char *task, const char *start, bool broken) {
   const struct reply *r = result(&c, "{\"dependencies\":{}}", broken);
   assert_true(str_is(call_of(r)->name, "github_repo_info"));
   assert_true(str_is(call_of(r)->args, "{\"owner\":\"lodash\",\"repo\":\"lodash\"}"));
-  r = result(&c, "{\"stargazers_count\":60000,\"archived\":false,\"pushed_at\":\"2026-01-01\"}", false);
+  r = result(&c, "{\"stargazers_count\":60000,\"archived\":false,\"pushed_at\":\"2026-01-01\"}",
+             false);
   assert_true(str_starts(text_of(r), str_of(start)) && r->count == 1);
   assert_true(str_has(text_of(r), STR("src/a.js:1:lodash")));
   assert_true(str_has(text_of(r), STR("60000")) == !broken);
@@ -165,9 +169,10 @@ static void test_demo_other_words(void **state) {
 
 static void test_order_and_end(void **state) {
   (void)state;
-  struct script *s = script_of(STR("// a script\n{\"replies\":[{\"text\":\"one\",\"calls\":[{\"name\":"
-                                   "\"t\",\"input\":{\"a\": [1.0, /* x */ \"{{words}}\"]}},"
-                                   "{\"name\":\"u\"}]},{\"text\":\"two {{result 2}}\"}]}"));
+  struct script *s =
+      script_of(STR("// a script\n{\"replies\":[{\"text\":\"one\",\"calls\":[{\"name\":"
+                    "\"t\",\"input\":{\"a\": [1.0, /* x */ \"{{words}}\"]}},"
+                    "{\"name\":\"u\"}]},{\"text\":\"two {{result 2}}\"}]}"));
   struct client c;
   client_open(&c, s);
   const struct reply *r = say(&c, "go \"on\"");
@@ -189,7 +194,8 @@ static void test_order_and_end(void **state) {
 
 static void test_wrap_up_has_no_calls(void **state) {
   (void)state;
-  struct script *s = script_of(STR("{\"replies\":[{\"text\":\"t\",\"calls\":[{\"name\":\"n\"}]}]}"));
+  struct script *s =
+      script_of(STR("{\"replies\":[{\"text\":\"t\",\"calls\":[{\"name\":\"n\"}]}]}"));
   struct client c;
   client_open(&c, s);
   c.no_tools = true;
@@ -201,14 +207,14 @@ static void test_wrap_up_has_no_calls(void **state) {
 
 static void test_kinds(void **state) {
   (void)state;
-  struct script *s =
-      script_of(STR("{\"scenarios\":["
-                    "{\"when\":\"slow\",\"replies\":[{\"status\":429,\"headers\":{\"retry-after\":"
-                    "\"3\"},\"error\":\"slow down\"}]},"
-                    "{\"when\":[\"raw\",\"bytes\"],\"replies\":[{\"sse\":\"data: {\\n\\n\"}]},"
-                    "{\"when\":\"own\",\"replies\":[{\"status\":500,\"error\":{\"e\" : 1 /* c */}}]},"
-                    "{\"when\":\"think\",\"replies\":[{\"thinking\":\"hm  \",\"text\":\"긴 글 가나다라 "
-                    "마바사 🙂👨‍👩‍👧 아자차카타파하\",\"stop\":\"max_tokens\"}]}]}"));
+  struct script *s = script_of(
+      STR("{\"scenarios\":["
+          "{\"when\":\"slow\",\"replies\":[{\"status\":429,\"headers\":{\"retry-after\":"
+          "\"3\"},\"error\":\"slow down\"}]},"
+          "{\"when\":[\"raw\",\"bytes\"],\"replies\":[{\"sse\":\"data: {\\n\\n\"}]},"
+          "{\"when\":\"own\",\"replies\":[{\"status\":500,\"error\":{\"e\" : 1 /* c */}}]},"
+          "{\"when\":\"think\",\"replies\":[{\"thinking\":\"hm  \",\"text\":\"긴 글 가나다라 "
+          "마바사 🙂👨‍👩‍👧 아자차카타파하\",\"stop\":\"max_tokens\"}]}]}"));
   struct client c;
   client_open(&c, s);
   assert_null(say(&c, "slow"));
@@ -223,7 +229,9 @@ static void test_kinds(void **state) {
   const struct reply *r = say(&c, "think");
   assert_true(r->count == 2 && r->stop == STOP_LENGTH && r->blocks[0].kind == BLOCK_THINKING);
   assert_true(str_has(r->blocks[0].raw, STR("\"thinking\":\"hm  \"")));
-  assert_true(str_is(r->blocks[1].text, "긴 글 가나다라 마바사 🙂👨‍👩‍👧 아자차카타파하"));
+  assert_true(
+      str_is(r->blocks[1].text,
+             "긴 글 가나다라 마바사 🙂👨‍👩‍👧 아자차카타파하"));
   r = say(&c, "else");
   assert_true(str_has(text_of(r), STR("end of the script")));
   client_close(&c);
@@ -241,7 +249,9 @@ static void test_templates(void **state) {
   const struct reply *r = say(&c, "w");
   struct block results[] = {
       {.kind = BLOCK_TOOL_RESULT, .id = r->blocks[0].id, .text = STR("l1\r\nl2\r\n")},
-      {.kind = BLOCK_TOOL_RESULT, .id = r->blocks[1].id, .text = STR("{\"a\":[0,1e3],\"b\":\"x\"}")}};
+      {.kind = BLOCK_TOOL_RESULT,
+       .id = r->blocks[1].id,
+       .text = STR("{\"a\":[0,1e3],\"b\":\"x\"}")}};
   add(&c, ROLE_USER, results, 2);
   assert_true(str_is(text_of(ask(&c)), "l1\r\nl2\r\n|l2||1e3|x|(-)|(-)|(-)|w|{{"));
   client_close(&c);
@@ -255,16 +265,15 @@ static void test_templates(void **state) {
 /* Text that stands beside results is the user's only where a scenario names it. */
 static void test_words_beside_results(void **state) {
   (void)state;
-  struct script *s = script_of(
-      STR("{\"scenarios\":[{\"when\":\"first\",\"replies\":[{\"calls\":[{\"name\":\"a\"}]},{\"text\":"
-          "\"two\"}]},{\"when\":\"second\",\"replies\":[{\"text\":\"other\"}]}]}"));
+  struct script *s = script_of(STR(
+      "{\"scenarios\":[{\"when\":\"first\",\"replies\":[{\"calls\":[{\"name\":\"a\"}]},{\"text\":"
+      "\"two\"}]},{\"when\":\"second\",\"replies\":[{\"text\":\"other\"}]}]}"));
   for (int named = 0; named < 2; named++) {
     struct client c;
     client_open(&c, s);
     const struct reply *r = say(&c, "first");
-    struct block blocks[] = {
-        {.kind = BLOCK_TOOL_RESULT, .id = r->blocks[0].id, .text = STR("x")},
-        {.kind = BLOCK_TEXT, .text = named ? STR("second") : STR("a note")}};
+    struct block blocks[] = {{.kind = BLOCK_TOOL_RESULT, .id = r->blocks[0].id, .text = STR("x")},
+                             {.kind = BLOCK_TEXT, .text = named ? STR("second") : STR("a note")}};
     add(&c, ROLE_USER, blocks, 2);
     assert_true(str_is(text_of(ask(&c)), named ? "other" : "two"));
     client_close(&c);
@@ -299,32 +308,33 @@ static void test_bad_scripts(void **state) {
   static const struct {
     const char *text;
     uint32_t line, column;
-  } rows[] = {{"", 0, 0},
-              {"[]", 1, 1},
-              {"{}", 1, 1},
-              {"{\"replies\":[]}", 1, 12},
-              {"{\"replies\":{}}", 1, 12},
-              {"{\"replies\":[\n 7]}", 2, 2},
-              {"{\"replies\":[{\"text\":7}]}", 1, 21},
-              {"{\"replies\":[{\"text\":{\"fr\":\"x\"}}]}", 1, 22},
-              {"{\"replies\":[{\"text\":\"가\", \"txt\":\"x\"}]}", 1, 26},
-              {"{\"replies\":[{\"text\":\"{{resul 1}}\"}]}", 1, 21},
-              {"{\"replies\":[{\"text\":\"{{result 0}}\"}]}", 1, 21},
-              {"{\"replies\":[{\"text\":\"{{}}\"}]}", 1, 21},
-              {"{\"replies\":[{\"text\":\"{{words 1}}\"}]}", 1, 21},
-              {"{\"replies\":[{\"calls\":{}}]}", 1, 22},
-              {"{\"replies\":[{\"calls\":[{}]}]}", 1, 23},
-              {"{\"replies\":[{\"calls\":[{\"name\":\"n\",\"input\":[]}]}]}", 1, 43},
-              {"{\"replies\":[{\"calls\":[{\"name\":\"n\",\"input\":{\"a\":[\"{{x}}\"]}}]}]}", 1, 49},
-              {"{\"replies\":[{\"status\":200}]}", 1, 13},
-              {"{\"replies\":[{\"status\":429,\"text\":\"x\"}]}", 1, 27},
-              {"{\"replies\":[{\"status\":429,\"headers\":{\"a\":\"x\\r\\ny\"}}]}", 1, 42},
-              {"{\"replies\":[{\"sse\":7}]}", 1, 13},
-              {"{\"replies\":[{\"text\":\"a\",\"text\":\"b\"}]}", 0, 0},
-              {"{\"scenarios\":[]}", 1, 14},
-              {"{\"scenarios\":[{\"when\":\"\",\"replies\":[{\"text\":\"x\"}]}]}", 1, 23},
-              {"{\"scenarios\":[{\"when\":\"a\"}]}", 1, 15},
-              {"{\"scenarios\":[{\"replies\":[{\"text\":\"x\"}]}],\"replies\":[]}", 1, 43}};
+  } rows[] = {
+      {"", 0, 0},
+      {"[]", 1, 1},
+      {"{}", 1, 1},
+      {"{\"replies\":[]}", 1, 12},
+      {"{\"replies\":{}}", 1, 12},
+      {"{\"replies\":[\n 7]}", 2, 2},
+      {"{\"replies\":[{\"text\":7}]}", 1, 21},
+      {"{\"replies\":[{\"text\":{\"fr\":\"x\"}}]}", 1, 22},
+      {"{\"replies\":[{\"text\":\"가\", \"txt\":\"x\"}]}", 1, 26},
+      {"{\"replies\":[{\"text\":\"{{resul 1}}\"}]}", 1, 21},
+      {"{\"replies\":[{\"text\":\"{{result 0}}\"}]}", 1, 21},
+      {"{\"replies\":[{\"text\":\"{{}}\"}]}", 1, 21},
+      {"{\"replies\":[{\"text\":\"{{words 1}}\"}]}", 1, 21},
+      {"{\"replies\":[{\"calls\":{}}]}", 1, 22},
+      {"{\"replies\":[{\"calls\":[{}]}]}", 1, 23},
+      {"{\"replies\":[{\"calls\":[{\"name\":\"n\",\"input\":[]}]}]}", 1, 43},
+      {"{\"replies\":[{\"calls\":[{\"name\":\"n\",\"input\":{\"a\":[\"{{x}}\"]}}]}]}", 1, 49},
+      {"{\"replies\":[{\"status\":200}]}", 1, 13},
+      {"{\"replies\":[{\"status\":429,\"text\":\"x\"}]}", 1, 27},
+      {"{\"replies\":[{\"status\":429,\"headers\":{\"a\":\"x\\r\\ny\"}}]}", 1, 42},
+      {"{\"replies\":[{\"sse\":7}]}", 1, 13},
+      {"{\"replies\":[{\"text\":\"a\",\"text\":\"b\"}]}", 0, 0},
+      {"{\"scenarios\":[]}", 1, 14},
+      {"{\"scenarios\":[{\"when\":\"\",\"replies\":[{\"text\":\"x\"}]}]}", 1, 23},
+      {"{\"scenarios\":[{\"when\":\"a\"}]}", 1, 15},
+      {"{\"scenarios\":[{\"replies\":[{\"text\":\"x\"}]}],\"replies\":[]}", 1, 43}};
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct script *s = NULL;

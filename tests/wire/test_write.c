@@ -9,8 +9,10 @@ static void check_message(const struct message *m, bool drop, const char *want) 
   buf_init(&b, 1 << 20);
   bool sent = wire_anthropic.put_message(&b, m, drop);
   assert_true(sent == (want != NULL));
-  if (want) assert_string_equal(buf_z(&b), want);
-  else assert_int_equal(b.n, 0);
+  if (want)
+    assert_string_equal(buf_z(&b), want);
+  else
+    assert_int_equal(b.n, 0);
   buf_release(&b);
 }
 
@@ -89,22 +91,26 @@ static void test_request(void **state) {
   struct buf b;
   struct str message = STR("{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}");
   enum role role = ROLE_USER;
-  struct request r = {.model = STR("m\"1"), .messages = &message, .roles = &role, .count = 1,
-                      .output_limit = 512, .no_tools = true};
+  struct request r = {.model = STR("m\"1"),
+                      .messages = &message,
+                      .roles = &role,
+                      .count = 1,
+                      .output_limit = 512,
+                      .no_tools = true};
   buf_init(&b, 4096);
   wire_anthropic.put_request(&b, &r);
-  assert_string_equal(buf_z(&b),
-                      "{\"model\":\"m\\\"1\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
-                      "\"text\",\"text\":\"hi\"," MARK "}]}],\"max_tokens\":512,\"stream\":true}");
+  assert_string_equal(
+      buf_z(&b), "{\"model\":\"m\\\"1\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+                 "\"text\",\"text\":\"hi\"," MARK "}]}],\"max_tokens\":512,\"stream\":true}");
   buf_reset(&b);
   r.system = STR("s");
   r.tools = STR("[{}]");
   wire_anthropic.put_request(&b, &r);
-  assert_string_equal(buf_z(&b),
-                      "{\"model\":\"m\\\"1\",\"tools\":[{}],\"system\":[{\"type\":\"text\",\"text\":"
-                      "\"s\"," MARK "}],\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
-                      "\"text\",\"text\":\"hi\"," MARK "}]}],\"max_tokens\":512,\"stream\":true,"
-                      "\"tool_choice\":{\"type\":\"none\"}}");
+  assert_string_equal(
+      buf_z(&b), "{\"model\":\"m\\\"1\",\"tools\":[{}],\"system\":[{\"type\":\"text\",\"text\":"
+                 "\"s\"," MARK "}],\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":"
+                 "\"text\",\"text\":\"hi\"," MARK "}]}],\"max_tokens\":512,\"stream\":true,"
+                 "\"tool_choice\":{\"type\":\"none\"}}");
   buf_release(&b);
 }
 
@@ -246,8 +252,10 @@ static void check_headers(struct str key, const char *line) {
   wire_anthropic.put_headers(&b, key);
   assert_true(str_has(buf_str(&b), STR("anthropic-version: 2023-06-01\n")));
   assert_true(str_has(buf_str(&b), STR("accept: text/event-stream\n")));
-  if (line) assert_true(str_has(buf_str(&b), str_of(line)));
-  else assert_false(str_has(buf_str(&b), STR("x-api-key")));
+  if (line)
+    assert_true(str_has(buf_str(&b), str_of(line)));
+  else
+    assert_false(str_has(buf_str(&b), STR("x-api-key")));
   buf_release(&b);
 }
 
