@@ -141,14 +141,17 @@ struct rein_tool {
 /* Inside a tool's function. Text returned is borrowed until it returns. */
 REIN_API void *rein_call_ctx(const struct rein_call *call);
 REIN_API const char *rein_call_args(const struct rein_call *call, size_t *len); /* source JSON */
-/* An argument by name: its text, never NULL; `absent` when it is not there. */
+/* An argument by name: its text, never NULL; `absent` when it is not there, or
+ * null. What is no text comes as it was written, so a number keeps all its
+ * digits. A NUL inside, which would end the text early, comes as U+FFFD. */
 REIN_API const char *rein_call_text(const struct rein_call *call, const char *name,
                                     const char *absent);
+/* `absent` also where it is no whole number (1.0 and 1e2 are), or no bool. */
 REIN_API int64_t rein_call_int(const struct rein_call *call, const char *name, int64_t absent);
 REIN_API bool rein_call_bool(const struct rein_call *call, const char *name, bool absent);
 REIN_API bool rein_call_cancelled(const struct rein_call *call); /* answer soon when true */
 /* The answer: text for the model; len SIZE_MAX: terminated. Copies. 0, or an
- * enum rein_code when it could not be kept. */
+ * enum rein_code when it could not be kept: REIN_INPUT for a second answer. */
 REIN_API int rein_call_result(struct rein_call *call, const char *text, size_t len);
 /* An error the model can act on: what was wrong, and what would be right. Its
  * first line, at most 200 code points, reaches the model; all of it the log. */

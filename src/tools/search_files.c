@@ -139,6 +139,14 @@ static void note_end(struct search *s) {
 
 /* ---- files ---------------------------------------------------------------- */
 
+/* A file that is binary from its first bytes was not searched. */
+static void take_binary(struct search *s, struct str path) {
+  if (s->scan.line > 1)
+    note_place(s, T_TOOLS_SEARCH_BINARY_REST, path, &s->rests);
+  else
+    s->files--;
+}
+
 static void take_event(struct search *s, enum scan_event event, struct str path) {
   switch (event) {
   case SCAN_END: break;
@@ -148,9 +156,7 @@ static void take_event(struct search *s, enum scan_event event, struct str path)
     s->stop |= s->costly >= COSTLY_MAX;
     break;
   case SCAN_LONG: note_place(s, T_TOOLS_SEARCH_PIECES, path, &s->pieces); break;
-  case SCAN_BINARY:
-    if (s->scan.line > 1) note_place(s, T_TOOLS_SEARCH_BINARY_REST, path, &s->rests);
-    break;
+  case SCAN_BINARY: take_binary(s, path); break;
   case SCAN_LATE: note_late(s, path); break;
   case SCAN_ERROR: note_unreadable(s, path, s->scan.error); break;
   case SCAN_MEMORY: s->fail = REIN_MEMORY; break;

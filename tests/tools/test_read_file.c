@@ -233,6 +233,27 @@ static void links(void **state) {
   house_drop(&h);
 }
 
+/* A long name does not push the way out of the 200 characters an error has. */
+static void long_errors(void **state) {
+  (void)state;
+  struct house h;
+  char path[1024] = "";
+  open_house(&h);
+  for (int i = 0; i < 80; i++)
+    memcpy(path + 3 * i, "가", 4);
+  for (int korean = 0; korean < 2; korean++) {
+    h.house.model_lang = korean ? REIN_KOREAN : REIN_ENGLISH;
+    assert_has(read_text(&h, path), "list_files");
+    assert_true(h.is_error && utf8_count(buf_str(&h.answer)) <= 200);
+    house_say(&h, "search_files", "pattern", "a", "glob", "[가가가", NULL);
+    assert_true(h.is_error && utf8_count(buf_str(&h.answer)) <= 200);
+    house_say(&h, "github_repo_info", "owner", path, "repo", path, NULL);
+    assert_has(buf_z(&h.answer), "…");
+    assert_true(h.is_error && utf8_count(buf_str(&h.answer)) <= 200);
+  }
+  house_drop(&h);
+}
+
 static void odd_paths(void **state) {
   (void)state;
   struct house h;
@@ -359,12 +380,13 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pages),      cmocka_unit_test(reads_on),
-      cmocka_unit_test(long_lines), cmocka_unit_test(other_encodings),
-      cmocka_unit_test(binaries),   cmocka_unit_test(beside_the_root),
-      cmocka_unit_test(links),      cmocka_unit_test(odd_paths),
-      cmocka_unit_test(big_files),  cmocka_unit_test(across_blocks),
-      cmocka_unit_test(cancelled),  cmocka_unit_test(no_memory),
+      cmocka_unit_test(pages),         cmocka_unit_test(reads_on),
+      cmocka_unit_test(long_lines),    cmocka_unit_test(other_encodings),
+      cmocka_unit_test(binaries),      cmocka_unit_test(beside_the_root),
+      cmocka_unit_test(links),         cmocka_unit_test(long_errors),
+      cmocka_unit_test(odd_paths),     cmocka_unit_test(big_files),
+      cmocka_unit_test(across_blocks), cmocka_unit_test(cancelled),
+      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
