@@ -80,11 +80,69 @@ static void test_a_run_without_memory(void **state) {
   unlink(path);
 }
 
-/* -- the bare machine -- */
+/* -- the same over HTTP, and the bare machine -- */
 
 struct texts {
   struct reply_text first, last;
+  const char *url;
 };
+
+static void texts_make(struct texts *texts) {
+  reply_begin(&texts->first);
+  reply_call(&texts->first, "toolu_1", "stock", "{\"text\":\"tea\"}");
+  reply_end(&texts->first, "tool_use");
+  reply_begin(&texts->last);
+  reply_say(&texts->last, "Three left.");
+  reply_end(&texts->last, "end_turn");
+}
+
+static void texts_drop(struct texts *texts) {
+  buf_release(&texts->first.b);
+  buf_release(&texts->last.b);
+}
+
+/* Allocates nothing of its own: its answers were made before. */
+static bool serve_texts(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
+  const struct texts *texts = ctx;
+  bool last = count_in(body, "\"role\":\"assistant\"") > 0;
+  (void)peer;
+  (void)n;
+  peer_stream_begin(fd);
+  peer_stream(fd, buf_str(last ? &texts->last.b : &texts->first.b));
+  peer_stream_end(fd);
+  return true;
+}
+
+static bool whole_http_run(void *ctx) {
+  const struct texts *texts = ctx;
+  struct rein_report *report = NULL;
+  struct rein_error error = {0};
+  struct rein_options o = {.size = sizeof o,
+                           .model = "anthropic/claude-test",
+                           .base_url = texts->url,
+                           .api_key = "sk-0123456789",
+                           .tools = rows,
+                           .tool_count = 2,
+                           .retries = REIN_OFF};
+  if (rein_run(&o, "How much tea?", &report, &error) != REIN_OK) return false;
+  bool whole = rein_report_outcome(report) == REIN_OUTCOME_FINISHED &&
+               strcmp(rein_report_text(report), "Three left.") == 0;
+  rein_report_free(report);
+  return whole;
+}
+
+static void test_an_http_run_without_memory(void **state) {
+  struct texts texts;
+  (void)state;
+  texts_make(&texts);
+  size_t fds = open_fds();
+  struct peer *peer = peer_start(serve_texts, &texts);
+  texts.url = peer_url(peer);
+  assert_true(oom_each(whole_http_run, &texts) > 100);
+  peer_stop(peer);
+  assert_int_equal(open_fds(), fds);
+  texts_drop(&texts);
+}
 
 static void feed(struct rein_machine *m, uint32_t id, const struct reply_text *r, int64_t now) {
   (void)rein_machine_status(m, id, 200);
@@ -143,20 +201,15 @@ static bool whole_machine(void *ctx) {
 static void test_a_machine_without_memory(void **state) {
   struct texts texts;
   (void)state;
-  reply_begin(&texts.first);
-  reply_call(&texts.first, "toolu_1", "stock", "{\"text\":\"tea\"}");
-  reply_end(&texts.first, "tool_use");
-  reply_begin(&texts.last);
-  reply_say(&texts.last, "Three left.");
-  reply_end(&texts.last, "end_turn");
+  texts_make(&texts);
   assert_true(oom_each(whole_machine, &texts) > 100);
-  buf_release(&texts.first.b);
-  buf_release(&texts.last.b);
+  texts_drop(&texts);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_run_without_memory),
+      cmocka_unit_test(test_an_http_run_without_memory),
       cmocka_unit_test(test_a_machine_without_memory),
   };
   return cmocka_run_group_tests(tests, world_warm, NULL);
