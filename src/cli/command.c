@@ -1,8 +1,8 @@
 /* The list of commands, and the names that are promised but not built. */
 #include "cli/command.h"
 
-const struct command *const commands[] = {&command_run, &command_ask, &command_tools, &command_help,
-                                          NULL};
+const struct command *const commands[] = {&command_run,    &command_ask,  &command_tools,
+                                          &command_script, &command_help, NULL};
 
 static const char *const later[] = {"resume", "runs",   "show",    "replay", "fork",
                                     "stats",  "lint",   "policy",  "pack",   "init",
