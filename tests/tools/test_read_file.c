@@ -239,7 +239,7 @@ static void long_errors(void **state) {
   struct house h;
   char path[1024] = "";
   open_house(&h);
-  for (int i = 0; i < 80; i++)
+  for (int i = 0; i < 84; i++)
     memcpy(path + 3 * i, "가", 4);
   for (int korean = 0; korean < 2; korean++) {
     h.house.model_lang = korean ? REIN_KOREAN : REIN_ENGLISH;
