@@ -212,9 +212,9 @@ struct rein_options {
   const char *builtin;     /* names of built-in tools, comma separated; NULL none */
   const char *policy_json; /* {"default":…,"rules":{…}}; NULL: rows' verdicts, default ask */
   struct rein_limits limits;
-  int64_t output_limit;    /* tokens of one reply; default 16 384 */
-  int64_t idle_ms;         /* no event that moves the message forward; default 300 000 */
-  int retries;             /* per request; 0: 2; REIN_OFF: none */
+  int64_t output_limit;      /* tokens of one reply; default 16 384 */
+  int64_t idle_ms;           /* no event that moves the message forward; default 300 000 */
+  int retries;               /* per request; 0: 2; REIN_OFF: none */
   enum rein_lang lang;       /* sentences for the person; default English */
   enum rein_lang model_lang; /* sentences for the model; default English */
   rein_approve_fn approve;   /* NULL: nobody can be asked, so ask is deny */
@@ -245,8 +245,8 @@ struct rein_report; /* how a run ended */
  * outcome, also an unwanted one: ask the report. On another code nothing ran,
  * `*report` is NULL and `error` (may be NULL) says why. */
 REIN_API enum rein_code rein_run(const struct rein_options *options, const char *task,
-                                 struct rein_report **report,
-                                 struct rein_error *error) REIN_CHECKED;
+                                 struct rein_report **report, struct rein_error *error)
+    REIN_CHECKED;
 
 REIN_API enum rein_outcome rein_report_outcome(const struct rein_report *report);
 REIN_API const char *rein_report_text(const struct rein_report *report);   /* the answer */
@@ -339,8 +339,7 @@ REIN_API enum rein_code rein_machine_result(struct rein_machine *machine, uint32
 REIN_API enum rein_code rein_machine_cancel(struct rein_machine *machine, int64_t now_ms);
 /* Record i of the journal, the first is 0: one line of JSON; NULL: not there
  * yet. Keep them before you do what the machine wants, and a run is never lost. */
-REIN_API const char *rein_machine_record(const struct rein_machine *machine, size_t i,
-                                         size_t *len);
+REIN_API const char *rein_machine_record(const struct rein_machine *machine, size_t i, size_t *len);
 /* The text of the last whole reply; one sentence on why it ended. Borrowed until
  * the machine is fed next. */
 REIN_API const char *rein_machine_text(struct rein_machine *machine);

@@ -131,27 +131,34 @@ static enum rein_code read_all(int fd, struct buf *text) {
   }
 }
 
+/* A descriptor of a plain file; below zero: errno says why not. */
+static int open_plain(const char *path) {
+  struct stat st = {0};
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return fd;
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
+  close(fd);
+  errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+  return -1;
+}
+
 static enum rein_code read_script(struct face *f, struct str path, struct str *text,
                                   struct err *err) {
   struct num_text room;
-  struct stat st;
   struct buf bytes;
+  int fd = open_plain(path.p);
+  if (fd < 0) return ERR(err, REIN_INPUT, T_FACE_FILE, path, str_of(strerror(errno)));
   buf_init(&bytes, SCRIPT_BYTES_MAX);
-  int fd = open(path.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  enum rein_code code = fd < 0 || fstat(fd, &st) != 0 ? REIN_SYSTEM : REIN_OK;
-  if (code == REIN_OK && !S_ISREG(st.st_mode)) {
-    code = REIN_SYSTEM;
-    errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-  }
-  if (code == REIN_OK) code = read_all(fd, &bytes);
-  if (code == REIN_SYSTEM) ERR(err, REIN_INPUT, T_FACE_FILE, path, str_of(strerror(errno)));
-  if (code == REIN_LIMIT)
-    ERR(err, REIN_INPUT, T_FACE_FILE_BIG, path, str_num(&room, SCRIPT_BYTES_MAX));
-  if (code == REIN_MEMORY || (code == REIN_OK && !arena_str(&f->arena, buf_str(&bytes), text)))
+  enum rein_code code = read_all(fd, &bytes);
+  if (code == REIN_SYSTEM)
+    code = ERR(err, REIN_INPUT, T_FACE_FILE, path, str_of(strerror(errno)));
+  else if (code == REIN_LIMIT)
+    code = ERR(err, REIN_INPUT, T_FACE_FILE_BIG, path, str_num(&room, SCRIPT_BYTES_MAX));
+  else if (code == REIN_MEMORY || !arena_str(&f->arena, buf_str(&bytes), text))
     code = no_memory(err);
-  if (fd >= 0) close(fd);
+  close(fd);
   buf_release(&bytes);
-  return code == REIN_OK || code == REIN_MEMORY ? code : REIN_INPUT;
+  return code;
 }
 
 static enum rein_code open_provider(struct face *f, struct err *err) {

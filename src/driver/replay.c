@@ -15,32 +15,48 @@ static void pull(struct agent *agent, const struct replay_watch *watch) {
     if (watch && watch->action) watch->action(watch->ctx, &action);
 }
 
-static enum rein_code feed(struct replay *r, struct str line, struct err *err) {
+/* The record in the arena; empty when there is none. False: no memory. */
+static bool record(struct replay *r, struct journal *journal, size_t i, struct str *line) {
+  struct str borrowed = journal->kind->record(journal, i);
+  *line = STR_NONE;
+  return borrowed.n == 0 || arena_str(&r->arena, borrowed, line);
+}
+
+static enum rein_code start(struct replay *r, struct journal *journal, struct err *err) {
+  struct str line;
+  if (!record(r, journal, 0, &line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  if (line.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
+  enum rein_code code = record_read_start(&r->arena, line, wire_by_name, &r->config, err);
+  if (code != REIN_OK) return code;
+  r->records = 1;
+  return agent_new(&r->config, &r->agent, err);
+}
+
+static enum rein_code feed(struct replay *r, struct str line, const struct replay_watch *watch,
+                           struct err *err) {
   struct event event;
   enum rein_code code = record_read(&r->arena, line, &event, err);
   if (code != REIN_OK) return code;
   code = agent_feed(r->agent, &event, err);
   /* A machine that ended itself over it did so when it was live. */
-  return agent_ended(r->agent)->outcome != REIN_OUTCOME_NONE ? REIN_OK : code;
+  if (code != REIN_OK && agent_ended(r->agent)->outcome == REIN_OUTCOME_NONE) return code;
+  if (watch && watch->fed) watch->fed(watch->ctx, r->records, r->agent);
+  pull(r->agent, watch);
+  r->records++;
+  return REIN_OK;
 }
 
 enum rein_code replay_open(struct journal *journal, size_t count, const struct replay_watch *watch,
                            struct replay *replay, struct err *err) {
   struct replay *r = replay;
+  struct str line;
   *r = (struct replay){0};
   arena_init(&r->arena, REPLAY_BYTES_MAX);
-  struct str line = journal->kind->record(journal, 0), copy;
-  if (count == 0 || line.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
-  if (!arena_str(&r->arena, line, &copy)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-  enum rein_code code = record_read_start(&r->arena, copy, wire_by_name, &r->config, err);
-  if (code == REIN_OK) code = agent_new(&r->config, &r->agent, err);
-  for (r->records = 1; code == REIN_OK && r->records < count; r->records++) {
-    line = journal->kind->record(journal, r->records);
+  enum rein_code code = start(r, journal, err);
+  while (code == REIN_OK && r->records < count) {
+    if (!record(r, journal, r->records, &line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
     if (line.n == 0) break;
-    if (!arena_str(&r->arena, line, &copy)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-    code = feed(r, copy, err);
-    if (code == REIN_OK && watch && watch->fed) watch->fed(watch->ctx, r->records, r->agent);
-    if (code == REIN_OK) pull(r->agent, watch);
+    code = feed(r, line, watch, err);
   }
   return code;
 }

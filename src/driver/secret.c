@@ -73,8 +73,31 @@ static void spell(struct buf *out, int how, struct str s) {
   if (how == 3) spell_base64(out, s);
 }
 
+/* The spelling that stands first in the text, the longest of those; its place
+ * in *at, text.n when none is there. */
+static size_t first_of(const struct buf *spelled, struct str text, size_t *at) {
+  size_t length = 0;
+  *at = text.n;
+  for (int i = 0; i < SPELLINGS; i++) {
+    size_t found = str_find(text, buf_str(&spelled[i]));
+    if (found == text.n || found > *at) continue;
+    if (found < *at || spelled[i].n > length) length = spelled[i].n;
+    *at = found;
+  }
+  return length;
+}
+
+static void put_masked(struct buf *out, const struct buf *spelled, struct str text) {
+  while (text.n > 0 && !out->fail) {
+    size_t at, length = first_of(spelled, text, &at);
+    buf_put(out, str_part(text, 0, at));
+    if (length > 0) buf_lit(out, "[key]");
+    text = str_part(text, at + length, text.n);
+  }
+}
+
 void secret_mask(struct buf *out, const struct secret *secret, struct str text) {
-  struct buf spelled[SPELLINGS] = {0};
+  struct buf spelled[SPELLINGS];
   if (secret->n < SECRET_MASK_MIN) {
     buf_put(out, text);
     return;
@@ -84,19 +107,7 @@ void secret_mask(struct buf *out, const struct secret *secret, struct str text) 
     spell(&spelled[i], i, secret_str(secret));
     if (spelled[i].fail) out->fail = spelled[i].fail; /* better nothing than the key */
   }
-  while (text.n > 0 && !out->fail) {
-    size_t first = text.n, length = 0;
-    for (int i = 0; i < SPELLINGS; i++) {
-      size_t at = str_find(text, buf_str(&spelled[i]));
-      if (at < first || (at == first && at < text.n && spelled[i].n > length)) {
-        first = at;
-        length = spelled[i].n;
-      }
-    }
-    buf_put(out, str_part(text, 0, first));
-    if (first < text.n) buf_lit(out, "[key]");
-    text = str_part(text, first + length, text.n);
-  }
+  put_masked(out, spelled, text);
   for (int i = 0; i < SPELLINGS; i++) {
     if (spelled[i].p) mem_wipe(spelled[i].p, spelled[i].cap);
     buf_release(&spelled[i]);

@@ -356,3 +356,66 @@ static inline int tool_echo(struct rein_call *call) {
     .verdict = v, .run = f, .ctx = c, .limit_ms = ms                                               \
   }
 #define ROW(n, f, c) ROW_WITH(n, f, c, REIN_READS_PRIVATE, REIN_ALLOW, 0)
+
+/* -- servers -- */
+
+static inline size_t turns_of(struct str body) {
+  return count_in(body, "\"role\":\"assistant\"");
+}
+
+static inline void send_reply(int fd, struct reply_text *r) {
+  peer_stream_begin(fd);
+  peer_stream(fd, buf_str(&r->b));
+  peer_stream_end(fd);
+  buf_release(&r->b);
+}
+
+static inline void say(int fd, const char *text) {
+  struct reply_text r;
+  reply_begin(&r);
+  reply_say(&r, text);
+  reply_end(&r, "end_turn");
+  send_reply(fd, &r);
+}
+
+/* The tools named in ctx (a list ended by NULL) in the first turn, then "done". */
+static inline bool serve_calls(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
+  const char *const *names = ctx;
+  struct reply_text r;
+  char id[32];
+  (void)peer;
+  (void)n;
+  if (turns_of(body) > 0) {
+    say(fd, "done");
+    return true;
+  }
+  reply_begin(&r);
+  reply_say(&r, "I will look.");
+  for (size_t i = 0; names[i]; i++) {
+    snprintf(id, sizeof id, "toolu_%zu", i);
+    reply_call(&r, id, names[i], "{\"text\":\"\xed\x95\x9c\xea\xb8\x80\"}");
+  }
+  reply_end(&r, "tool_use");
+  send_reply(fd, &r);
+  return true;
+}
+
+static inline bool serve_words(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
+  (void)peer;
+  (void)n;
+  (void)body;
+  say(fd, ctx);
+  return true;
+}
+
+/* Pings and nothing else, until the client goes. */
+static inline bool serve_silence(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
+  (void)ctx;
+  (void)peer;
+  (void)n;
+  (void)body;
+  peer_stream_begin(fd);
+  peer_stream(fd, STR("event: ping\ndata: {\"type\": \"ping\"}\n\n"));
+  peer_wait(fd);
+  return false;
+}
