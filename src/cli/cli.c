@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #define SENTENCE_BYTES_MAX 65536 /* a sentence with a provider's whole error in it */
@@ -52,6 +53,11 @@ int cli_no_memory(struct cli *cli) {
   return 1;
 }
 
+bool cli_ignores(int signum) {
+  struct sigaction now;
+  return sigaction(signum, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 int cli_exit(struct cli *cli, int exit) {
   if (!cli->screen.out_errno) return exit;
   cli_say(cli, T_CLI_STDOUT_FAILED, str_of(strerror(cli->screen.out_errno)));
@@ -91,6 +97,8 @@ enum rein_code cli_read_file(struct cli *cli, struct str path, size_t max, struc
   int failed = read_all(fd, max, &b);
   if (failed == EFBIG)
     code = ERR(err, REIN_INPUT, T_CLI_FILE_TOO_BIG, path, str_num(&room, (int64_t)max));
+  else if (failed == ENOMEM)
+    code = ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
   else if (failed)
     code = ERR(err, REIN_INPUT, T_CLI_CANNOT_READ, path, str_of(strerror(failed)));
   else if (!arena_str(&cli->arena, buf_str(&b), text))

@@ -10,6 +10,7 @@
 #include "driver/stream.h"
 #include "json/write.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #define LINE_BYTES_MAX (600u << 20) /* the largest record, and a little more */
@@ -181,6 +182,17 @@ static enum rein_code start_host(struct session *s, struct err *err) {
   return code;
 }
 
+static enum rein_code hear_signals(struct session *s) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  bool ignored[3];
+  for (size_t i = 0; i < 3; i++)
+    ignored[i] = cli_ignores(ends[i]);
+  enum rein_code code = loop_signals(s->loop, on_signal, s);
+  for (size_t i = 0; i < 3; i++)
+    if (ignored[i]) signal(ends[i], SIG_IGN);
+  return code;
+}
+
 static enum rein_code add_run(struct session *s, struct err *err) {
   struct setup *setup = s->setup;
   struct run_name name;
@@ -244,7 +256,7 @@ static int carry(struct session *s, struct str task) {
   struct err err = {0};
   enum rein_code code = start_host(s, &err);
   if (!code) code = add_run(s, &err);
-  if (!code) code = loop_signals(s->loop, on_signal, s);
+  if (!code && (code = hear_signals(s))) code = ERR(&err, code, T_CLI_NO_SIGNALS);
   if (!code) code = driver_say(s->run, task, &err);
   if (code) {
     int exit = cli_fail(s->cli, &err);

@@ -64,11 +64,11 @@ static enum piped read_all(struct piped_in *in) {
 /* Signals are read like data while the program waits, so that an interrupted
  * wait is told in the same words as an interrupted run. */
 static enum piped read_watched(struct piped_in *in) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   sigset_t wanted, before;
   sigemptyset(&wanted);
-  sigaddset(&wanted, SIGINT);
-  sigaddset(&wanted, SIGTERM);
-  sigaddset(&wanted, SIGHUP);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    if (!cli_ignores(ends[i])) sigaddset(&wanted, ends[i]);
   sigprocmask(SIG_BLOCK, &wanted, &before);
   in->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC);
   enum piped piped = read_all(in);
@@ -80,6 +80,7 @@ static enum piped read_watched(struct piped_in *in) {
 static int refuse(struct cli *cli, enum piped piped, const struct piped_in *in) {
   struct num_text room;
   if (piped == PIPED_SIGNAL) return 128 + in->signum;
+  if (in->failed == ENOMEM) return cli_no_memory(cli);
   if (piped == PIPED_BIG) return cli_usage(cli, T_CLI_STDIN_BIG, str_num(&room, STDIN_BYTES_MAX));
   return cli_usage(cli, T_CLI_STDIN_FAILED, str_of(strerror(in->failed)));
 }

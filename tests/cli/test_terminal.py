@@ -314,6 +314,20 @@ class Signals(CliTest):
                 told = json.loads(out.splitlines()[-1])
                 self.assertEqual((child.returncode, told["exit"], told["outcome"]), (code, code, "cancelled"), err)
 
+    def test_ignored_signals_stay_ignored(self):
+        """As under nohup."""
+        model = self.model({"body": start() + text_block("whole"), "hang": True})
+        for argv in (["x"], []):
+            child = subprocess.Popen(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", PROGRAM, *argv, "--time-limit", "1s",
+                                      "--output", "json", "-m", "anthropic/mock", "--base-url", model.url],
+                                     stdin=subprocess.PIPE if not argv else subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.root, env=self.env())
+            with self.assertRaises(subprocess.TimeoutExpired):
+                child.wait(0.4)
+            child.send_signal(signal.SIGHUP)
+            out, err = child.communicate(b"x" if not argv else None, timeout=WAIT_S)
+            self.assertEqual(json.loads(out)["outcome"], "time", err)
+
     def test_twice(self):
         model = self.model({"body": start(), "hang": True})
         terminal = self.terminal("x", model=model)

@@ -1,0 +1,91 @@
+/* The whole program with each allocation failing in turn: it ends with 0 or 1,
+ * never by crashing, and leaks nothing. In `make check` only some of the places
+ * are tried, in check-long all. */
+#include "support/oom.h"
+#include "support/test.h"
+
+#include "cli/program.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STEP_SHORT 23 /* coprime to the usual patterns of a run */
+
+static char *envp[] = {"HOME=/nowhere-at-all", "LANG=C.UTF-8", NULL};
+
+/* program() with stdout and stderr put aside; what it did to them is not this
+ * test's subject. */
+static int quietly(char *const *argv) {
+  int argc = 0, null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  int out = dup(1), err = dup(2);
+  while (argv[argc])
+    argc++;
+  dup2(null, 1);
+  if (!getenv("SHOW")) dup2(null, 2);
+  int code = program(argc, argv, envp);
+  dup2(out, 1);
+  dup2(err, 2);
+  close(out);
+  close(err);
+  close(null);
+  return code;
+}
+
+static void try_all(char *const *argv) {
+  size_t step = getenv("REIN_LONG") ? 1 : STEP_SHORT;
+  assert_int_equal(quietly(argv), 0);
+  for (enum oom_how how = OOM_ONCE; how <= OOM_ON; how++) {
+    for (size_t n = 1;; n += n < 40 ? 1 : step) {
+      oom_fail_at(n, how);
+      int code = quietly(argv);
+      size_t failed = oom_failed();
+      oom_stop();
+      if (!failed) break;
+      if (code != 0 && code != 1) print_error("allocation %zu: exit %d\n", n, code);
+      assert_true(code == 0 || code == 1);
+    }
+  }
+  assert_int_equal(quietly(argv), 0);
+}
+
+static void run(void **state) {
+  char *argv[] = {"rein", "-m", "demo",
+                  "-C",   "/",  "README.md의 첫 줄을 읽고, 그다음 지금 몇 시인지 알려 줘",
+                  NULL};
+  (void)state;
+  try_all(argv);
+}
+
+static void run_as_json(void **state) {
+  char *argv[] = {
+      "rein", "-m", "demo", "-C", "/", "--output", "stream-json", "지금 몇 시인지 알려 줘", NULL};
+  (void)state;
+  try_all(argv);
+}
+
+static void dry_run(void **state) {
+  char *argv[] = {
+      "rein",         "-m",       "demo",     "--dry-run", "--output",           "json", "--policy",
+      "get_time=ask", "--system", "be brief", "-t",        "get_time,read_file", "x",    NULL};
+  (void)state;
+  try_all(argv);
+}
+
+static void listings(void **state) {
+  char *tools[] = {"rein", "tools", "--output", "json", NULL};
+  char *help[] = {"rein", "--help", NULL};
+  char *man[] = {"rein", "help", "--man", NULL};
+  char *schema[] = {"rein", "help", "--schema", NULL};
+  (void)state;
+  try_all(tools);
+  try_all(help);
+  try_all(man);
+  try_all(schema);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(run), cmocka_unit_test(run_as_json),
+                                     cmocka_unit_test(dry_run), cmocka_unit_test(listings)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
