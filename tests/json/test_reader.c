@@ -70,6 +70,8 @@ static void decodes_strings(void **state) {
   assert_text(json_text(read("\"\\u0000\\u007f\\u0080\\u07FF\\uabCD\"")),
               "\0\x7f\xC2\x80\xDF\xBF\xEA\xAF\x8D");
   assert_text(json_text(read("\"\\ud83d\\ude00\\uD83D\\uDE00\"")), "😀😀");
+  assert_text(json_text(read("\"\\udbff\\udfff\\ud800\\udc00\"")),
+              "\xF4\x8F\xBF\xBF\xF0\x90\x80\x80");
   assert_text(json_text(read("\"123456789012345\\n1234567\\\"\"")), "123456789012345\n1234567\"");
 }
 

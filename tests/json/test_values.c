@@ -170,6 +170,8 @@ static void mends(void **state) {
       {STR("\\ud83d\\ude00"), STR("\\ud83d\\ude00")},
       {STR("\"\\uD83D\""), STR("\"\\ufffd\"")},
       {STR("\"\\ude00\""), STR("\"\\ufffd\"")},
+      {STR("\\udbff\\udfff\\ud800\\udc00"), STR("\\udbff\\udfff\\ud800\\udc00")},
+      {STR("\\udbff\\ue000\\udfff"), STR("\\ufffd\\ue000\\ufffd")},
       {STR("\\ud83d\\ud83d\\ude00"), STR("\\ufffd\\ud83d\\ude00")},
       {STR("\\ude00\\ud83d"), STR("\\ufffd\\ufffd")},
       {STR("\\\\ud83d"), STR("\\\\ud83d")}, /* an escaped backslash, and letters */
