@@ -8,14 +8,14 @@
 
 #define ACTIONS(X)                                                                                 \
   X(NONE, "none")                                                                                  \
-  X(RESERVE, "reserve") /* these tokens, for a request attempt: GRANTED or REFUSED */              \
-  X(SEND, "send")       /* the body: REPLY or FAILED */                                            \
-  X(REWRITE, "rewrite") /* say so in the journal: REWRITE */                                       \
-  X(ASK, "ask")         /* about a call: VERDICT */                                                \
-  X(RUN, "run")         /* a call: STARTED, then RESULT */                                         \
+  X(RESERVE, "reserve")       /* these tokens, for a request attempt: GRANTED or REFUSED */        \
+  X(SEND, "send")             /* the body: REPLY or FAILED */                                      \
+  X(REWRITE, "rewrite")       /* say so in the journal: REWRITE */                                 \
+  X(ASK, "ask")               /* about a call: VERDICT */                                          \
+  X(RUN, "run")               /* a call: STARTED, then RESULT */                                   \
   X(ABORT_SEND, "abort_send") /* the request's answer is not wanted any more */                    \
   X(ABORT_RUN, "abort_run")   /* the call's answer is not wanted any more */                       \
-  X(DONE, "done")       /* the run ended: see agent_end */
+  X(DONE, "done")             /* the run ended: see agent_end */
 
 enum action_kind {
 #define ACTION_X(id, word) ACTION_##id,
@@ -26,9 +26,9 @@ enum action_kind {
 /* Slices are borrowed until the next event. */
 struct action {
   enum action_kind kind;
-  uint32_t id;          /* request attempt or call, as in the events that answer */
-  int64_t tokens;       /* RESERVE */
-  struct str body;      /* SEND: ready bytes */
+  uint32_t id;               /* request attempt or call, as in the events that answer */
+  int64_t tokens;            /* RESERVE */
+  struct str body;           /* SEND: ready bytes */
   enum rein_outcome outcome; /* DONE */
   enum rewrite rewrite;      /* REWRITE */
   const struct tool *tool;   /* ASK, RUN */

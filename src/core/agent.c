@@ -153,7 +153,8 @@ static enum rein_code on_refused(struct agent *a, const struct event *e, struct 
 
 static size_t count_kind(const struct reply *r, enum block_kind kind) {
   size_t n = 0;
-  for (size_t i = 0; i < r->count; i++) n += r->blocks[i].kind == kind;
+  for (size_t i = 0; i < r->count; i++)
+    n += r->blocks[i].kind == kind;
   return n;
 }
 
@@ -187,9 +188,7 @@ static enum rein_code on_answer(struct agent *a, const struct reply *r, struct e
   case STOP_TOOLS: /* asked for tools and named none: the text is the answer */
     end_finished(a);
     return REIN_OK;
-  case STOP_LENGTH:
-    end_cut(a, r->stop_word);
-    return REIN_OK;
+  case STOP_LENGTH: end_cut(a, r->stop_word); return REIN_OK;
   case STOP_PAUSE:
     code = gate(a, &closed, err);
     if (code || closed) return code;
@@ -228,14 +227,11 @@ static enum rein_code begin_calls(struct agent *a, const struct reply *r, struct
   if (code || closed) return code;
   size_t culprit;
   switch (turn_arrive(a, &culprit)) {
-  case PROGRESS_STOP:
-    return end_loop(a, culprit, err);
-  case PROGRESS_NO_MEMORY:
-    return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  case PROGRESS_STOP: return end_loop(a, culprit, err);
+  case PROGRESS_NO_MEMORY: return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   case PROGRESS_PASS:
   case PROGRESS_NOTE:
-  case PROGRESS_STOP_IDLE:
-    break;
+  case PROGRESS_STOP_IDLE: break;
   }
   a->turns++;
   return go_on(a, err);
@@ -317,8 +313,10 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
   if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
   const struct fault *f = e->fault;
   a->sending.in_flight = false;
-  if (f->billed) budget_lose(&a->budget, &f->usage);
-  else budget_free(&a->budget);
+  if (f->billed)
+    budget_lose(&a->budget, &f->usage);
+  else
+    budget_free(&a->budget);
   if (f->kind == FAULT_BOUND && !a->sending.repaired) {
     agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
     return REIN_OK;

@@ -30,24 +30,24 @@ struct agent_config {
   struct str model, system;
   const struct rein_tool *rows;
   size_t row_count;
-  const struct policy *policy;   /* NULL: rows' verdicts, default ask */
-  struct rein_limits limits;     /* defaults filled in by limits_fill */
-  int64_t output_limit;          /* 0: OUTPUT_LIMIT_DEFAULT */
-  int retries;                   /* 0: 2; REIN_OFF: none */
-  uint64_t jitter_seed;          /* retry waits are spread by it; recorded, so replay agrees */
+  const struct policy *policy; /* NULL: rows' verdicts, default ask */
+  struct rein_limits limits;   /* defaults filled in by limits_fill */
+  int64_t output_limit;        /* 0: OUTPUT_LIMIT_DEFAULT */
+  int retries;                 /* 0: 2; REIN_OFF: none */
+  uint64_t jitter_seed;        /* retry waits are spread by it; recorded, so replay agrees */
   enum rein_lang lang, model_lang;
-  struct str root, address;      /* recorded, not used: the folder, the provider's URL */
+  struct str root, address; /* recorded, not used: the folder, the provider's URL */
 };
 
 #define OUTPUT_LIMIT_DEFAULT 16384
 #define OUTPUT_LIMIT_MIN 512 /* below it a reply is of no use: the valve closes before sending */
 
 /* Errors: REIN_INPUT (a row or limit that cannot be used, named), REIN_MEMORY. */
-enum rein_code agent_new(const struct agent_config *config, struct agent **agent,
-                         struct err *err) REIN_CHECKED;
+enum rein_code agent_new(const struct agent_config *config, struct agent **agent, struct err *err)
+    REIN_CHECKED;
 void agent_free(struct agent *agent); /* NULL is fine */
-enum rein_code agent_feed(struct agent *agent, const struct event *event,
-                          struct err *err) REIN_CHECKED;
+enum rein_code agent_feed(struct agent *agent, const struct event *event, struct err *err)
+    REIN_CHECKED;
 /* The next action; false: nothing to do until something happens. */
 bool agent_next(struct agent *agent, struct action *action);
 /* When a TICK is due; INT64_MAX: never. */
@@ -82,7 +82,7 @@ struct call_view {
   struct str name, args;
   struct str result; /* what the model is told; empty until answered */
   bool answered, is_error, ran;
-  bool refused;      /* by rule, person or nobody */
+  bool refused; /* by rule, person or nobody */
 };
 bool agent_call(const struct agent *agent, uint32_t id, struct call_view *view);
 /* The same by place in the newest turn, 0 first. */

@@ -16,15 +16,15 @@ enum block_kind {
 
 struct block {
   enum block_kind kind;
-  struct str text;  /* TEXT: the text; TOOL_RESULT: what the model is told */
-  struct str id;    /* TOOL_USE, TOOL_RESULT: the call's id on the wire */
-  struct str name;  /* TOOL_USE: as the model wrote it */
-  struct str args;  /* TOOL_USE: source JSON as it arrived (mended, blank → {}) */
-  struct str raw;   /* THINKING, OPAQUE: the block's JSON */
-  struct str wire;  /* THINKING, OPAQUE: name of the wire that made raw */
-  bool args_bad;    /* TOOL_USE: args do not parse as an object without twin keys */
-  bool cut;         /* TOOL_USE: the output limit cut it */
-  bool is_error;    /* TOOL_RESULT */
+  struct str text; /* TEXT: the text; TOOL_RESULT: what the model is told */
+  struct str id;   /* TOOL_USE, TOOL_RESULT: the call's id on the wire */
+  struct str name; /* TOOL_USE: as the model wrote it */
+  struct str args; /* TOOL_USE: source JSON as it arrived (mended, blank → {}) */
+  struct str raw;  /* THINKING, OPAQUE: the block's JSON */
+  struct str wire; /* THINKING, OPAQUE: name of the wire that made raw */
+  bool args_bad;   /* TOOL_USE: args do not parse as an object without twin keys */
+  bool cut;        /* TOOL_USE: the output limit cut it */
+  bool is_error;   /* TOOL_RESULT */
 };
 
 enum role { ROLE_USER, ROLE_ASSISTANT };
@@ -37,13 +37,13 @@ struct message {
 
 /* Why a reply ended, whatever the wire calls it. */
 #define STOPS(X)                                                                                   \
-  X(END, "end")               /* the model is done, or hit a stop sequence */                       \
-  X(TOOLS, "tools")           /* it asked for tools */                                              \
-  X(LENGTH, "length")         /* the output limit cut it */                                         \
-  X(REFUSAL, "refusal")       /* the model, or its keeper, refused */                               \
-  X(PAUSE, "pause")           /* send it back unchanged and it goes on */                           \
-  X(CONTEXT, "context")       /* the context window is full */                                      \
-  X(UNKNOWN, "unknown")       /* a word that nobody here knows: a model error that quotes it */
+  X(END, "end")         /* the model is done, or hit a stop sequence */                            \
+  X(TOOLS, "tools")     /* it asked for tools */                                                   \
+  X(LENGTH, "length")   /* the output limit cut it */                                              \
+  X(REFUSAL, "refusal") /* the model, or its keeper, refused */                                    \
+  X(PAUSE, "pause")     /* send it back unchanged and it goes on */                                \
+  X(CONTEXT, "context") /* the context window is full */                                           \
+  X(UNKNOWN, "unknown") /* a word that nobody here knows: a model error that quotes it */
 
 enum stop {
 #define STOP_X(id, word) STOP_##id,

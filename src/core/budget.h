@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 struct budget {
-  int64_t limit;    /* tokens; REIN_OFF */
-  int64_t spent;    /* booked */
-  int64_t reserved; /* by the attempt in flight */
+  int64_t limit;      /* tokens; REIN_OFF */
+  int64_t spent;      /* booked */
+  int64_t reserved;   /* by the attempt in flight */
   struct usage usage; /* what providers reported, summed */
   /* The last answer, whose prompt size is known exactly. */
   bool known;

@@ -75,8 +75,7 @@ enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) {
   if (preset == REIN_PROGRESS_DEFAULT) {
     (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_LOOP, name);
   } else {
-    (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_LOOP_PRESET, name,
-              str_of(progress_word(preset)));
+    (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_LOOP_PRESET, name, str_of(progress_word(preset)));
   }
   return end_with_calls(a, REIN_OUTCOME_NO_PROGRESS, T_CORE_CALL_LOOP_STOP, T_CORE_CALL_STOPPED,
                         STR_NONE, err);
@@ -90,7 +89,8 @@ void end_finished(struct agent *a) {
     return;
   }
   size_t i = r->count - 1;
-  while (i > 0 && r->v[i].by != BY_NOBODY) i--;
+  while (i > 0 && r->v[i].by != BY_NOBODY)
+    i--;
   (void)ERR(&a->end.why, REIN_INPUT, T_CORE_END_UNAPPROVED, r->v[i].tool);
   end_now(a, REIN_OUTCOME_UNAPPROVED);
 }
@@ -114,22 +114,17 @@ void end_cut(struct agent *a, struct str stop_word) {
 static enum text_id sentence_of(const struct fault *f) {
   if (f->status >= 300) return T_CORE_FAULT_STATUS;
   switch (f->kind) {
-  case FAULT_CONNECT:
-    return T_CORE_FAULT_CONNECT;
-  case FAULT_BROKEN:
-    return T_CORE_FAULT_BROKEN;
-  case FAULT_STALLED:
-    return T_CORE_FAULT_STALLED;
-  case FAULT_GARBLED:
-    return T_CORE_FAULT_GARBLED;
+  case FAULT_CONNECT: return T_CORE_FAULT_CONNECT;
+  case FAULT_BROKEN: return T_CORE_FAULT_BROKEN;
+  case FAULT_STALLED: return T_CORE_FAULT_STALLED;
+  case FAULT_GARBLED: return T_CORE_FAULT_GARBLED;
   case FAULT_OVERLOADED:
   case FAULT_INVALID:
   case FAULT_BOUND:
   case FAULT_CONTEXT:
   case FAULT_SCHEMA:
   case FAULT_AUTH:
-  case FAULT_QUOTA:
-    return T_CORE_FAULT_EVENT;
+  case FAULT_QUOTA: return T_CORE_FAULT_EVENT;
   }
   return T_CORE_FAULT_EVENT;
 }
@@ -150,20 +145,16 @@ void fault_put(struct buf *out, enum rein_lang lang, const struct fault *f) {
 static enum rein_outcome outcome_of(enum fault_kind kind) {
   switch (kind) {
   case FAULT_AUTH:
-  case FAULT_QUOTA:
-    return REIN_OUTCOME_NOT_AUTHORISED;
-  case FAULT_CONTEXT:
-    return REIN_OUTCOME_CONTEXT_FULL;
-  case FAULT_SCHEMA:
-    return REIN_OUTCOME_BAD_TOOL;
+  case FAULT_QUOTA: return REIN_OUTCOME_NOT_AUTHORISED;
+  case FAULT_CONTEXT: return REIN_OUTCOME_CONTEXT_FULL;
+  case FAULT_SCHEMA: return REIN_OUTCOME_BAD_TOOL;
   case FAULT_CONNECT:
   case FAULT_BROKEN:
   case FAULT_STALLED:
   case FAULT_GARBLED:
   case FAULT_OVERLOADED:
   case FAULT_INVALID:
-  case FAULT_BOUND:
-    return REIN_OUTCOME_MODEL_ERROR;
+  case FAULT_BOUND: return REIN_OUTCOME_MODEL_ERROR;
   }
   return REIN_OUTCOME_MODEL_ERROR;
 }

@@ -12,18 +12,18 @@
 #include <rein.h>
 
 #define EVENTS(X)                                                                                  \
-  X(SAY, "say")           /* words of the user */                                                  \
-  X(GRANTED, "granted")   /* the reservation holds: a request attempt is about to be sent */       \
-  X(REFUSED, "refused")   /* it does not: the shared budget is used up */                          \
-  X(REPLY, "reply")       /* a reply arrived whole */                                              \
-  X(FAILED, "failed")     /* a request attempt failed */                                           \
-  X(VERDICT, "verdict")   /* somebody decided about a call */                                      \
-  X(STARTED, "started")   /* a call is about to run */                                             \
-  X(RESULT, "result")     /* a call answered */                                                    \
-  X(REWRITE, "rewrite")   /* what had to be changed in the transcript, is changed */               \
-  X(CANCEL, "cancel")     /* a signal, the embedder, the store */                                  \
-  X(TICK, "tick")         /* time passed up to a deadline that the machine named */                \
-  X(LIMITS, "limits")     /* new limits, for a resumed run */
+  X(SAY, "say")         /* words of the user */                                                    \
+  X(GRANTED, "granted") /* the reservation holds: a request attempt is about to be sent */         \
+  X(REFUSED, "refused") /* it does not: the shared budget is used up */                            \
+  X(REPLY, "reply")     /* a reply arrived whole */                                                \
+  X(FAILED, "failed")   /* a request attempt failed */                                             \
+  X(VERDICT, "verdict") /* somebody decided about a call */                                        \
+  X(STARTED, "started") /* a call is about to run */                                               \
+  X(RESULT, "result")   /* a call answered */                                                      \
+  X(REWRITE, "rewrite") /* what had to be changed in the transcript, is changed */                 \
+  X(CANCEL, "cancel")   /* a signal, the embedder, the store */                                    \
+  X(TICK, "tick")       /* time passed up to a deadline that the machine named */                  \
+  X(LIMITS, "limits")   /* new limits, for a resumed run */
 
 enum event_kind {
 #define EVENT_X(id, word) EVENT_##id,
@@ -33,8 +33,8 @@ enum event_kind {
 
 enum decider {
   BY_RULE = 0,
-  BY_PERSON,  /* a yes or no at the prompt, or the embedder's function */
-  BY_NOBODY,  /* nobody could be asked: unapproved */
+  BY_PERSON, /* a yes or no at the prompt, or the embedder's function */
+  BY_NOBODY, /* nobody could be asked: unapproved */
 };
 
 enum rewrite {
@@ -43,8 +43,8 @@ enum rewrite {
 
 struct event {
   enum event_kind kind;
-  int64_t at_ms; /* monotonic */
-  uint32_t id;   /* GRANTED REFUSED REPLY FAILED: request attempt; VERDICT STARTED RESULT: call */
+  int64_t at_ms;   /* monotonic */
+  uint32_t id;     /* GRANTED REFUSED REPLY FAILED: request attempt; VERDICT STARTED RESULT: call */
   struct str text; /* SAY: words; VERDICT: reason; RESULT: all the tool said; CANCEL: by what */
   union {
     int64_t tokens;            /* GRANTED */
@@ -55,9 +55,9 @@ struct event {
       enum decider by;
       bool remember; /* this exact call, for the rest of the run */
     } verdict;
-    bool is_error;        /* RESULT */
-    enum rewrite rewrite; /* REWRITE */
-    int signal;           /* CANCEL: its number; 0 none */
+    bool is_error;             /* RESULT */
+    enum rewrite rewrite;      /* REWRITE */
+    int signal;                /* CANCEL: its number; 0 none */
     struct rein_limits limits; /* LIMITS */
   };
 };

@@ -27,9 +27,9 @@ enum fault_kind {
 
 struct fault {
   enum fault_kind kind;
-  int status;             /* HTTP; 0: none came */
-  struct str message;     /* the provider's own words, or the system's */
-  struct str type;        /* its error type or code word; may be empty */
+  int status;         /* HTTP; 0: none came */
+  struct str message; /* the provider's own words, or the system's */
+  struct str type;    /* its error type or code word; may be empty */
   struct str request_id;
   int64_t retry_after_ms; /* -1: not said */
   int should_retry;       /* x-should-retry: 1 true, 0 false, -1 not said */
@@ -39,8 +39,8 @@ struct fault {
   bool billed;            /* no: an error status, or never sent */
 };
 
-#define RETRIES_DEFAULT 2                /* three attempts in all, as the official SDKs do */
-#define RETRY_WAIT_MAX_MS (10 * 60000)   /* a server that asks for more is not waited for */
+#define RETRIES_DEFAULT 2              /* three attempts in all, as the official SDKs do */
+#define RETRY_WAIT_MAX_MS (10 * 60000) /* a server that asks for more is not waited for */
 
 const char *fault_word(enum fault_kind kind);
 /* True when another attempt may bring another answer, the number of retries aside. */

@@ -130,7 +130,8 @@ uint64_t agent_digest(const struct agent *a) {
   uint64_t h = hash_num(HASH_START, (uint64_t)a->state);
   h = hash_num(h, (uint64_t)a->give);
   h = add_numbers(h, a);
-  for (size_t i = 0; i < a->talk.count; i++) h = hash_add(h, a->talk.bytes[i]);
+  for (size_t i = 0; i < a->talk.count; i++)
+    h = hash_add(h, a->talk.bytes[i]);
   h = hash_add(h, buf_str(&a->sending.body));
   h = hash_add(h, buf_str(&a->text));
   return hash_end(add_turn(h, &a->turn));

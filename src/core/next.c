@@ -19,7 +19,9 @@ static bool next_call(struct agent *a, struct action *out) {
     bool run = !ended && c->state == CALL_READY && !c->run_given;
     if (!abort && !run) continue;
     *out = (struct action){.kind = abort ? ACTION_ABORT_RUN : ACTION_RUN,
-                           .id = c->id, .tool = c->tool, .args = c->args};
+                           .id = c->id,
+                           .tool = c->tool,
+                           .args = c->args};
     c->abort_given = abort;
     c->run_given = true;
     return true;

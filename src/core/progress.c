@@ -58,13 +58,16 @@ static bool only_polls(const struct progress_call *calls, size_t n) {
 static bool third(struct progress *p, const struct progress_call *call) {
   if (call->polls) return false;
   size_t i = 0;
-  while (i < p->seen_count && p->seen[i].what != call->what) i++;
+  while (i < p->seen_count && p->seen[i].what != call->what)
+    i++;
   bool again = i < p->seen_count;
   if (p->preset == REIN_PROGRESS_3_IN_A_ROW && !again) i = 0; /* a row of one */
   uint64_t count = again ? p->seen[i].result + 1 : 1;
   p->seen[i] = (struct progress_call){.what = call->what, .result = count};
-  if (p->preset == REIN_PROGRESS_3_IN_A_ROW) p->seen_count = 1;
-  else if (!again) p->seen_count++;
+  if (p->preset == REIN_PROGRESS_3_IN_A_ROW)
+    p->seen_count = 1;
+  else if (!again)
+    p->seen_count++;
   return count >= 3;
 }
 
@@ -84,14 +87,12 @@ enum progress_say progress_arrive(struct progress *p, const struct progress_call
   *culprit = 0;
   uint64_t ignored;
   switch (p->preset) {
-  case REIN_PROGRESS_OFF:
-    return PROGRESS_PASS;
+  case REIN_PROGRESS_OFF: return PROGRESS_PASS;
   case REIN_PROGRESS_2_TURNS:
     if (only_polls(calls, n) || p->turn_count == 0) return PROGRESS_PASS;
     return turn_key(calls, n, false) == p->keys[p->turn_count - 1] ? PROGRESS_STOP : PROGRESS_PASS;
   case REIN_PROGRESS_3_IN_A_ROW:
-  case REIN_PROGRESS_3_IN_ALL:
-    return arrive_counted(p, calls, n, culprit);
+  case REIN_PROGRESS_3_IN_ALL: return arrive_counted(p, calls, n, culprit);
   case REIN_PROGRESS_DEFAULT:
     if (!p->blocked_once) return PROGRESS_PASS;
     for (size_t i = 0; i < n; i++) {
@@ -107,7 +108,8 @@ enum progress_say progress_arrive(struct progress *p, const struct progress_call
 bool progress_blocked(const struct progress *p, uint64_t what, uint64_t *result) {
   if (p->blocked_turns == 0) return false;
   size_t n = 0;
-  for (size_t i = 1; i <= p->blocked_turns; i++) n += p->sizes[p->turn_count - i];
+  for (size_t i = 1; i <= p->blocked_turns; i++)
+    n += p->sizes[p->turn_count - i];
   for (size_t i = p->call_count; i > p->call_count - n; i--) {
     const struct progress_call *c = &p->calls[i - 1];
     if (c->what != what || c->polls) continue;
@@ -157,7 +159,8 @@ enum rein_code progress_finish(struct progress *p, const struct progress_call *c
   if (p->preset == REIN_PROGRESS_OFF) return REIN_OK;
   if (!room(&p->calls, &p->call_cap, p->call_count + n + 1)) return REIN_MEMORY;
   bool ran = false;
-  for (size_t i = 0; i < n; i++) ran = ran || calls[i].ran;
+  for (size_t i = 0; i < n; i++)
+    ran = ran || calls[i].ran;
   p->idle_turns = ran ? 0 : p->idle_turns + 1;
   if (!only_polls(calls, n)) {
     if (p->turn_count == PROGRESS_TURNS) forget_oldest(p);
@@ -173,16 +176,11 @@ enum rein_code progress_finish(struct progress *p, const struct progress_call *c
 
 const char *progress_word(enum rein_no_progress preset) {
   switch (preset) {
-  case REIN_PROGRESS_DEFAULT:
-    return "default";
-  case REIN_PROGRESS_OFF:
-    return "off";
-  case REIN_PROGRESS_2_TURNS:
-    return "2-turns";
-  case REIN_PROGRESS_3_IN_A_ROW:
-    return "3-in-a-row";
-  case REIN_PROGRESS_3_IN_ALL:
-    return "3-in-all";
+  case REIN_PROGRESS_DEFAULT: return "default";
+  case REIN_PROGRESS_OFF: return "off";
+  case REIN_PROGRESS_2_TURNS: return "2-turns";
+  case REIN_PROGRESS_3_IN_A_ROW: return "3-in-a-row";
+  case REIN_PROGRESS_3_IN_ALL: return "3-in-all";
   }
   return "unknown";
 }

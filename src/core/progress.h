@@ -14,7 +14,7 @@
 
 #define PROGRESS_PERIOD_MAX 4
 #define PROGRESS_TURNS (PROGRESS_PERIOD_MAX * 3) /* a window, not a log: three of the longest */
-#define PROGRESS_IDLE_TURNS 3 /* turns in a row in which no call was run: stop */
+#define PROGRESS_IDLE_TURNS 3                    /* turns in a row in which no call was run: stop */
 
 /* One call as the valve sees it. */
 struct progress_call {

@@ -24,10 +24,10 @@ static const char *const stop_words[] = {
 };
 
 static const char *const block_words[] = {[BLOCK_TEXT] = "text",
-                                    [BLOCK_TOOL_USE] = "tool_use",
-                                    [BLOCK_TOOL_RESULT] = "tool_result",
-                                    [BLOCK_THINKING] = "thinking",
-                                    [BLOCK_OPAQUE] = "opaque"};
+                                          [BLOCK_TOOL_USE] = "tool_use",
+                                          [BLOCK_TOOL_RESULT] = "tool_result",
+                                          [BLOCK_THINKING] = "thinking",
+                                          [BLOCK_OPAQUE] = "opaque"};
 
 static const char *const decider_words[] = {
     [BY_RULE] = "rule", [BY_PERSON] = "person", [BY_NOBODY] = "nobody"};
@@ -94,7 +94,8 @@ static void put_reply(struct json_out *w, const struct reply *r) {
   put_usage(w, &r->usage);
   json_key(w, "blocks");
   json_open(w, '[');
-  for (size_t i = 0; i < r->count; i++) put_block(w, &r->blocks[i]);
+  for (size_t i = 0; i < r->count; i++)
+    put_block(w, &r->blocks[i]);
   json_close(w, ']');
 }
 
@@ -131,35 +132,18 @@ static void put_verdict(struct json_out *w, const struct event *e) {
 
 static void put_body(struct json_out *w, const struct event *e) {
   switch (e->kind) {
-  case EVENT_GRANTED:
-    put_num(w, "tokens", e->tokens);
-    break;
-  case EVENT_REPLY:
-    put_reply(w, e->reply);
-    break;
-  case EVENT_FAILED:
-    put_fault(w, e->fault);
-    break;
-  case EVENT_VERDICT:
-    put_verdict(w, e);
-    break;
-  case EVENT_RESULT:
-    put_bool(w, "is_error", e->is_error);
-    break;
-  case EVENT_REWRITE:
-    put_text(w, "rewrite", STR("drop_thinking"));
-    break;
-  case EVENT_CANCEL:
-    put_num(w, "signal", e->signal);
-    break;
-  case EVENT_LIMITS:
-    put_limits(w, &e->limits);
-    break;
+  case EVENT_GRANTED: put_num(w, "tokens", e->tokens); break;
+  case EVENT_REPLY: put_reply(w, e->reply); break;
+  case EVENT_FAILED: put_fault(w, e->fault); break;
+  case EVENT_VERDICT: put_verdict(w, e); break;
+  case EVENT_RESULT: put_bool(w, "is_error", e->is_error); break;
+  case EVENT_REWRITE: put_text(w, "rewrite", STR("drop_thinking")); break;
+  case EVENT_CANCEL: put_num(w, "signal", e->signal); break;
+  case EVENT_LIMITS: put_limits(w, &e->limits); break;
   case EVENT_SAY:
   case EVENT_REFUSED:
   case EVENT_STARTED:
-  case EVENT_TICK:
-    break;
+  case EVENT_TICK: break;
   }
 }
 
@@ -211,7 +195,8 @@ static struct usage get_usage(const struct json *doc) {
 }
 
 static bool get_block(const struct json *doc, struct block *b) {
-  int kind = find_word(get_text(doc, "kind"), block_words, sizeof block_words / sizeof *block_words);
+  int kind =
+      find_word(get_text(doc, "kind"), block_words, sizeof block_words / sizeof *block_words);
   if (kind < 0) return false;
   *b = (struct block){.kind = (enum block_kind)kind,
                       .text = get_text(doc, "text"),
@@ -293,38 +278,25 @@ static struct rein_limits get_limits(const struct json *doc) {
 static enum rein_code get_body(struct arena *arena, const struct json *doc, struct event *e,
                                struct err *err) {
   switch (e->kind) {
-  case EVENT_GRANTED:
-    e->tokens = get_num(doc, "tokens", 0);
-    return REIN_OK;
-  case EVENT_REPLY:
-    return get_reply(arena, doc, e, err);
-  case EVENT_FAILED:
-    return get_fault(arena, doc, e, err);
-  case EVENT_VERDICT:
-    return get_verdict(doc, e, err);
-  case EVENT_RESULT:
-    e->is_error = get_bool(doc, "is_error");
-    return REIN_OK;
+  case EVENT_GRANTED: e->tokens = get_num(doc, "tokens", 0); return REIN_OK;
+  case EVENT_REPLY: return get_reply(arena, doc, e, err);
+  case EVENT_FAILED: return get_fault(arena, doc, e, err);
+  case EVENT_VERDICT: return get_verdict(doc, e, err);
+  case EVENT_RESULT: e->is_error = get_bool(doc, "is_error"); return REIN_OK;
   case EVENT_REWRITE:
     e->rewrite = REWRITE_DROP_THINKING;
     return str_is(get_text(doc, "rewrite"), "drop_thinking") ? REIN_OK : bad(err, "rewrite");
-  case EVENT_CANCEL:
-    e->signal = (int)get_num(doc, "signal", 0);
-    return REIN_OK;
-  case EVENT_LIMITS:
-    e->limits = get_limits(doc);
-    return REIN_OK;
+  case EVENT_CANCEL: e->signal = (int)get_num(doc, "signal", 0); return REIN_OK;
+  case EVENT_LIMITS: e->limits = get_limits(doc); return REIN_OK;
   case EVENT_SAY:
   case EVENT_REFUSED:
   case EVENT_STARTED:
-  case EVENT_TICK:
-    return REIN_OK;
+  case EVENT_TICK: return REIN_OK;
   }
   return REIN_OK;
 }
 
-enum rein_code record_read(struct arena *arena, struct str line, struct event *e,
-                           struct err *err) {
+enum rein_code record_read(struct arena *arena, struct str line, struct event *e, struct err *err) {
   struct json *doc;
   enum rein_code code = json_parse(arena, line, JSON_UNIQUE, &doc, err);
   if (code) return code;

@@ -74,7 +74,8 @@ void record_put_start(struct buf *out, const struct agent_config *c) {
   put(&w, "system", c->system);
   json_key(&w, "tools");
   json_open(&w, '[');
-  for (size_t i = 0; i < c->row_count; i++) put_row(&w, &c->rows[i]);
+  for (size_t i = 0; i < c->row_count; i++)
+    put_row(&w, &c->rows[i]);
   json_close(&w, ']');
   put_policy(&w, c->policy);
   put_limits(&w, &c->limits);
@@ -111,7 +112,8 @@ static bool text_z(struct arena *arena, const struct json *doc, const char *key,
 
 static enum rein_verdict verdict_of(struct str word) {
   enum rein_verdict v = REIN_DENY;
-  while (v > REIN_UNDECIDED && !str_is(word, verdict_word(v))) v--;
+  while (v > REIN_UNDECIDED && !str_is(word, verdict_word(v)))
+    v--;
   return v;
 }
 

@@ -17,7 +17,8 @@ static enum rein_code no_memory(struct err *err) {
 static bool name_fits(struct str name) {
   const struct str ok = STR("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
   bool fits = name.n >= 1 && name.n <= 64; /* both APIs' pattern */
-  for (size_t i = 0; i < name.n && fits; i++) fits = str_find_char(ok, name.p[i]) < ok.n;
+  for (size_t i = 0; i < name.n && fits; i++)
+    fits = str_find_char(ok, name.p[i]) < ok.n;
   return fits;
 }
 
@@ -25,8 +26,10 @@ static enum rein_code read_schema(struct agent *a, struct tool *t, struct err *e
   struct json *doc = NULL;
   struct err why = {0};
   enum rein_code code = json_parse(&a->fixed, t->schema, JSON_UNIQUE, &doc, &why);
-  if (code == REIN_OK) code = schema_usable(t->name, doc, err);
-  else if (code == REIN_MEMORY) code = no_memory(err);
+  if (code == REIN_OK)
+    code = schema_usable(t->name, doc, err);
+  else if (code == REIN_MEMORY)
+    code = no_memory(err);
   else {
     struct buf words;
     buf_init(&words, 1024);
@@ -109,8 +112,7 @@ static enum rein_code read_config(struct agent *a, struct err *err) {
   return REIN_OK;
 }
 
-enum rein_code agent_new(const struct agent_config *config, struct agent **agent,
-                         struct err *err) {
+enum rein_code agent_new(const struct agent_config *config, struct agent **agent, struct err *err) {
   *agent = NULL;
   struct agent *a = mem_zero(sizeof *a);
   if (!a) return no_memory(err);
@@ -137,7 +139,8 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
 
 void agent_free(struct agent *a) {
   if (!a) return;
-  for (size_t i = 0; i < a->tool_count; i++) regex_free(a->volatile_text[i]);
+  for (size_t i = 0; i < a->tool_count; i++)
+    regex_free(a->volatile_text[i]);
   turn_release(&a->turn);
   transcript_release(&a->talk);
   progress_release(&a->progress);

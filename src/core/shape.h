@@ -5,7 +5,7 @@
 
 #include <rein.h>
 
-#define ERROR_POINTS_MAX 200   /* code points of an error, the mark included */
+#define ERROR_POINTS_MAX 200    /* code points of an error, the mark included */
 #define RESULT_POINTS_MAX 30000 /* code points of a result: head and tail */
 
 /* The first line that is not blank, at most 200 code points, cut between

@@ -80,12 +80,12 @@ struct sending {
   uint32_t id; /* of the attempt; 0 none yet */
   struct buf body;
   int64_t output_limit, reserved;
-  bool lowered;    /* the budget lowered the output limit */
-  int retries;     /* done for this request */
-  bool repaired;   /* thinking was dropped for it */
+  bool lowered;      /* the budget lowered the output limit */
+  int retries;       /* done for this request */
+  bool repaired;     /* thinking was dropped for it */
   int64_t resume_at; /* PAUSED */
-  bool in_flight;  /* the SEND was pulled, and its answer is not here */
-  uint32_t abort;  /* attempt whose answer is not wanted; 0 none */
+  bool in_flight;    /* the SEND was pulled, and its answer is not here */
+  uint32_t abort;    /* attempt whose answer is not wanted; 0 none */
 };
 
 struct refusal {
@@ -131,8 +131,8 @@ struct agent {
 
 /* agent.c; agent_enter is the only place where the state changes. */
 void agent_enter(struct agent *a, enum state to, enum action_kind give);
-bool agent_lives(const struct agent *a);             /* words were said, and it has not ended */
-int64_t agent_time_out_at(const struct agent *a);    /* of the time valve; INT64_MAX: off */
+bool agent_lives(const struct agent *a);          /* words were said, and it has not ended */
+int64_t agent_time_out_at(const struct agent *a); /* of the time valve; INT64_MAX: off */
 
 /* end.c */
 void end_now(struct agent *a, enum rein_outcome outcome);
@@ -156,10 +156,10 @@ enum progress_say turn_arrive(struct agent *a, size_t *culprit);
  * waits for a verdict. */
 enum rein_code turn_advance(struct agent *a, bool *done, bool *asks, struct err *err) REIN_CHECKED;
 void turn_asked(const struct agent *a, struct action *out);
-enum rein_code turn_verdict(struct agent *a, struct call *c, const struct event *e,
-                            struct err *err) REIN_CHECKED;
-enum rein_code turn_result(struct agent *a, struct call *c, const struct event *e,
-                           struct err *err) REIN_CHECKED;
+enum rein_code turn_verdict(struct agent *a, struct call *c, const struct event *e, struct err *err)
+    REIN_CHECKED;
+enum rein_code turn_result(struct agent *a, struct call *c, const struct event *e, struct err *err)
+    REIN_CHECKED;
 enum rein_code turn_close(struct agent *a, enum text_id idle, enum text_id ran, struct str value,
                           struct err *err) REIN_CHECKED;
 /* The results, all there, into the transcript; `note` behind them. */

@@ -94,7 +94,8 @@ static enum rein_code add_user(struct transcript *t, const struct block *blocks,
   size_t before = join ? last->count : 0;
   struct block *all = arena_array(&t->arena, struct block, before + count);
   if (!all) return no_room(t, err);
-  for (size_t i = 0; i < before; i++) all[i] = last->blocks[i];
+  for (size_t i = 0; i < before; i++)
+    all[i] = last->blocks[i];
   for (size_t i = 0; i < count; i++)
     if (!copy_block(&t->arena, &blocks[i], &all[before + i])) return no_room(t, err);
   if (!put(t, join ? t->count - 1 : t->count, ROLE_USER, all, before + count))
@@ -183,7 +184,8 @@ enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) {
   if (!fresh) return no_room(t, err);
   for (size_t i = 0; i < t->count; i++)
     if (!encode(t, &t->messages[i], true, &fresh[i])) return no_room(t, err);
-  for (size_t i = 0; i < t->count; i++) t->bytes[i] = fresh[i];
+  for (size_t i = 0; i < t->count; i++)
+    t->bytes[i] = fresh[i];
   return REIN_OK;
 }
 

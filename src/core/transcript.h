@@ -20,9 +20,9 @@ struct transcript {
   struct str *bytes; /* per message, as sent; empty: nothing of it can be sent */
   enum role *roles;
   size_t count, cap;
-  size_t open;      /* calls of the last message that are not answered yet */
-  size_t reply_bytes;   /* of the newest assistant message */
-  uint64_t *ids;    /* hashes of all call ids, so that none stands twice */
+  size_t open;        /* calls of the last message that are not answered yet */
+  size_t reply_bytes; /* of the newest assistant message */
+  uint64_t *ids;      /* hashes of all call ids, so that none stands twice */
   size_t id_count, id_cap;
 };
 

@@ -17,7 +17,8 @@
 #define NAMES_MAX 400 /* bytes of tool names in one sentence; it is cut to 200 points anyway */
 
 void turn_release(struct turn *turn) {
-  for (size_t i = 0; i < turn->count; i++) buf_release(&turn->calls[i].result);
+  for (size_t i = 0; i < turn->count; i++)
+    buf_release(&turn->calls[i].result);
   arena_release(&turn->arena);
   *turn = (struct turn){0};
 }
@@ -46,7 +47,8 @@ static enum rein_code read_call(struct agent *a, struct call *c) {
 
 static size_t count_calls(const struct reply *reply) {
   size_t n = 0;
-  for (size_t i = 0; i < reply->count; i++) n += reply->blocks[i].kind == BLOCK_TOOL_USE;
+  for (size_t i = 0; i < reply->count; i++)
+    n += reply->blocks[i].kind == BLOCK_TOOL_USE;
   return n;
 }
 
@@ -108,7 +110,8 @@ static bool list_refusal(struct agent *a, const struct call *c, struct str why, 
     size_t cap = r->cap ? r->cap * 2 : 8;
     struct refusal *grown = arena_array(&a->fixed, struct refusal, cap);
     if (!grown) return false;
-    for (size_t i = 0; i < r->count; i++) grown[i] = r->v[i];
+    for (size_t i = 0; i < r->count; i++)
+      grown[i] = r->v[i];
     r->v = grown;
     r->cap = cap;
   }
@@ -164,8 +167,10 @@ static enum rein_code bad_json(struct agent *a, struct call *c, struct err *err)
   enum rein_code code = json_parse(&scratch, c->use->args, JSON_UNIQUE, &doc, &why);
   if (code == REIN_OK) (void)ERR(&why, REIN_INPUT, T_CORE_CALL_NOT_OBJECT);
   err_put(&words, a->config.model_lang, &why);
-  if (code == REIN_MEMORY || words.fail) code = no_memory(err);
-  else code = refuse(a, c, err, T_CORE_CALL_BAD_JSON, buf_str(&words), STR_NONE);
+  if (code == REIN_MEMORY || words.fail)
+    code = no_memory(err);
+  else
+    code = refuse(a, c, err, T_CORE_CALL_BAD_JSON, buf_str(&words), STR_NONE);
   buf_release(&words);
   arena_release(&scratch);
   return code;
@@ -264,10 +269,10 @@ enum rein_code turn_advance(struct agent *a, bool *done, bool *asks, struct err 
 }
 
 enum progress_say turn_arrive(struct agent *a, size_t *culprit) {
-  struct progress_call *calls =
-      arena_array(&a->turn.arena, struct progress_call, a->turn.count);
+  struct progress_call *calls = arena_array(&a->turn.arena, struct progress_call, a->turn.count);
   if (!calls) return PROGRESS_NO_MEMORY;
-  for (size_t i = 0; i < a->turn.count; i++) calls[i] = a->turn.calls[i].progress;
+  for (size_t i = 0; i < a->turn.count; i++)
+    calls[i] = a->turn.calls[i].progress;
   return progress_arrive(&a->progress, calls, a->turn.count, culprit);
 }
 
@@ -291,7 +296,8 @@ static bool remember(struct agent *a, const struct call *c) {
     size_t cap = r->cap ? r->cap * 2 : 8;
     uint64_t *grown = arena_array(&a->fixed, uint64_t, cap);
     if (!grown) return false;
-    for (size_t i = 0; i < r->count; i++) grown[i] = r->v[i];
+    for (size_t i = 0; i < r->count; i++)
+      grown[i] = r->v[i];
     r->v = grown;
     r->cap = cap;
   }
@@ -322,8 +328,10 @@ enum rein_code turn_result(struct agent *a, struct call *c, const struct event *
   buf_init(&text, RESULT_TEXT_MAX);
   utf8_repair(&text, e->text);
   buf_reset(&c->result);
-  if (e->is_error) shape_error(&c->result, buf_str(&text));
-  else shape_result(&c->result, buf_str(&text), a->config.model_lang);
+  if (e->is_error)
+    shape_error(&c->result, buf_str(&text));
+  else
+    shape_result(&c->result, buf_str(&text), a->config.model_lang);
   if (c->result.n == 0 && !c->result.fail)
     TEXT_PUT(&c->result, a->config.model_lang, T_CORE_CALL_FAILED);
   const struct regex *left_out = a->volatile_text[c->tool - a->tools];
@@ -357,10 +365,10 @@ enum rein_code turn_commit(struct agent *a, struct str note, struct err *err) {
 }
 
 enum rein_code turn_finish(struct agent *a, enum progress_say *say, struct err *err) {
-  struct progress_call *calls =
-      arena_array(&a->turn.arena, struct progress_call, a->turn.count);
+  struct progress_call *calls = arena_array(&a->turn.arena, struct progress_call, a->turn.count);
   if (!calls) return no_memory(err);
-  for (size_t i = 0; i < a->turn.count; i++) calls[i] = a->turn.calls[i].progress;
+  for (size_t i = 0; i < a->turn.count; i++)
+    calls[i] = a->turn.calls[i].progress;
   if (progress_finish(&a->progress, calls, a->turn.count, say)) return no_memory(err);
   struct str note = STR_NONE;
   if (*say == PROGRESS_NOTE) note = str_of(text_raw(T_CORE_NOTE_LOOP, a->config.model_lang));

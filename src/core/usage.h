@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 struct usage {
-  int64_t input;       /* not cached */
-  int64_t output;      /* thinking included */
+  int64_t input;  /* not cached */
+  int64_t output; /* thinking included */
   int64_t cache_read;
   int64_t cache_write;
   bool known_input, known_output; /* the provider said so; else 0 is a gap */

@@ -13,23 +13,23 @@
 
 struct request {
   struct str model, system;
-  struct str tools;              /* from put_tools; empty: none */
-  const struct str *messages;    /* from put_message, oldest first */
-  const enum role *roles;        /* one per message */
+  struct str tools;           /* from put_tools; empty: none */
+  const struct str *messages; /* from put_message, oldest first */
+  const enum role *roles;     /* one per message */
   size_t count;
   int64_t output_limit;
-  bool no_tools;                 /* tool_choice none: the wrap-up */
+  bool no_tools; /* tool_choice none: the wrap-up */
 };
 
 struct draft;     /* a reply under construction: wire/draft.h */
 struct sse_event; /* of the stream: rpc/sse.h, a floor that core does not include */
 
 struct wire {
-  const char *name;        /* "anthropic": provider prefix of --model, journal, opaque blocks */
-  const char *base_url;    /* the provider's own */
-  const char *path;        /* joined to the base URL */
+  const char *name;     /* "anthropic": provider prefix of --model, journal, opaque blocks */
+  const char *base_url; /* the provider's own */
+  const char *path;     /* joined to the base URL */
   const char *key_env, *url_env; /* names the official SDKs use; the program reads them */
-  int64_t overhead_tokens; /* what providers add to a prompt unseen; at least 1 024 */
+  int64_t overhead_tokens;       /* what providers add to a prompt unseen; at least 1 024 */
   void (*put_tools)(struct buf *out, const struct tool *tools, size_t count);
   /* One message; false when nothing of it can be sent (all blank, or foreign). */
   bool (*put_message)(struct buf *out, const struct message *message, bool drop_thinking);

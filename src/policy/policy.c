@@ -7,14 +7,10 @@
 
 const char *verdict_word(enum rein_verdict verdict) {
   switch (verdict) {
-  case REIN_UNDECIDED:
-    return "undecided";
-  case REIN_ALLOW:
-    return "allow";
-  case REIN_ASK:
-    return "ask";
-  case REIN_DENY:
-    return "deny";
+  case REIN_UNDECIDED: return "undecided";
+  case REIN_ALLOW: return "allow";
+  case REIN_ASK: return "ask";
+  case REIN_DENY: return "deny";
   }
   return "undecided";
 }
@@ -37,7 +33,8 @@ static enum rein_code check_name(struct str name, struct err *err) {
   if (str_is(name, "*")) return REIN_OK;
   if (str_find_char(name, '(') < name.n) return ERR(err, REIN_INPUT, T_POLICY_PATTERN, name);
   bool fine = name.n > 0 && name.n <= RULE_NAME_MAX;
-  for (size_t i = 0; i < name.n && fine; i++) fine = name_char(name.p[i]);
+  for (size_t i = 0; i < name.n && fine; i++)
+    fine = name_char(name.p[i]);
   return fine ? REIN_OK : ERR(err, REIN_INPUT, T_POLICY_BAD_NAME, name);
 }
 
@@ -55,8 +52,7 @@ static enum rein_code read_rule(const struct json *member, struct policy_rule *r
   }
   rule->tool = rule->source = member->key;
   if (!read_verdict(json_text(word), &rule->verdict))
-    return ERR(err, REIN_INPUT, T_POLICY_BAD_VERDICT, member->key,
-               word ? word->source : STR_NONE);
+    return ERR(err, REIN_INPUT, T_POLICY_BAD_VERDICT, member->key, word ? word->source : STR_NONE);
   return REIN_OK;
 }
 
@@ -83,9 +79,12 @@ enum rein_code policy_load(struct arena *arena, const struct json *doc, struct p
   if (twin) return ERR(err, REIN_INPUT, T_POLICY_TWIN, twin->key);
   for (const struct json *m = doc->first; m; m = m->next) {
     enum rein_code code = REIN_OK;
-    if (str_is(m->key, "rules")) code = read_rules(arena, m, policy, err);
-    else if (str_is(m->key, "tests")) code = ERR(err, REIN_INPUT, T_POLICY_TESTS);
-    else if (!str_is(m->key, "default")) code = ERR(err, REIN_INPUT, T_POLICY_UNKNOWN_KEY, m->key);
+    if (str_is(m->key, "rules"))
+      code = read_rules(arena, m, policy, err);
+    else if (str_is(m->key, "tests"))
+      code = ERR(err, REIN_INPUT, T_POLICY_TESTS);
+    else if (!str_is(m->key, "default"))
+      code = ERR(err, REIN_INPUT, T_POLICY_UNKNOWN_KEY, m->key);
     else if (!read_verdict(json_text(m), &policy->fallback))
       code = ERR(err, REIN_INPUT, T_POLICY_BAD_DEFAULT, m->source);
     if (code) return code;
@@ -96,7 +95,8 @@ enum rein_code policy_load(struct arena *arena, const struct json *doc, struct p
 enum rein_code policy_add(struct arena *arena, struct policy *policy, struct str rule,
                           struct err *err) {
   struct str kept, name, word;
-  if (!str_split_last(rule, '=', &name, &word)) return ERR(err, REIN_INPUT, T_POLICY_NO_EQUALS, rule);
+  if (!str_split_last(rule, '=', &name, &word))
+    return ERR(err, REIN_INPUT, T_POLICY_NO_EQUALS, rule);
   struct policy_rule *rules = arena_array(arena, struct policy_rule, policy->count + 1);
   if (!rules || !arena_str(arena, rule, &kept)) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   str_split_last(kept, '=', &name, &word);
@@ -106,7 +106,8 @@ enum rein_code policy_add(struct arena *arena, struct policy *policy, struct str
   rules[0] = (struct policy_rule){.tool = name, .source = kept};
   if (!read_verdict(str_trim(word), &rules[0].verdict))
     return ERR(err, REIN_INPUT, T_POLICY_BAD_VERDICT, name, word);
-  for (size_t i = 0; i < policy->count; i++) rules[i + 1] = policy->rules[i];
+  for (size_t i = 0; i < policy->count; i++)
+    rules[i + 1] = policy->rules[i];
   policy->rules = rules;
   policy->count++;
   return REIN_OK;

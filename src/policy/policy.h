@@ -14,9 +14,9 @@
 #include <rein.h>
 
 struct policy_rule {
-  struct str tool;  /* name or "*" */
+  struct str tool; /* name or "*" */
   enum rein_verdict verdict;
-  struct str why;   /* may be empty */
+  struct str why;    /* may be empty */
   struct str source; /* the rule as written, for explanations */
 };
 

@@ -48,12 +48,16 @@ static size_t line_end(struct str in) {
   return n;
 }
 
+/* The LF of a CRLF, also where a piece ended between the two. */
+static void skip_tail(struct sse *s) {
+  if (!s->cr || s->in.n == 0) return;
+  s->cr = false;
+  if (s->in.p[0] == '\n') s->in = str_part(s->in, 1, s->in.n);
+}
+
 /* Takes the next whole line: in place, or gathered in s->line. */
 static bool take_line(struct sse *s, struct str *line) {
-  if (s->cr && s->in.n) {
-    s->cr = false;
-    if (s->in.p[0] == '\n') s->in = str_part(s->in, 1, s->in.n);
-  }
+  skip_tail(s);
   size_t n = line_end(s->in);
   struct str piece = str_part(s->in, 0, n);
   bool whole = n < s->in.n;

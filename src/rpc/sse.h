@@ -15,24 +15,24 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define SSE_LINE_MAX (8u << 20)  /* a tool argument of megabytes is legal, an endless line is not */
+#define SSE_LINE_MAX (8u << 20) /* a tool argument of megabytes is legal, an endless line is not */
 #define SSE_EVENT_MAX (16u << 20)
 
 struct sse_event {
   struct str name; /* "" when the stream gave none */
   struct str data; /* data lines joined by \n */
   struct str id;
-  bool open;       /* the stream ended before the blank line */
+  bool open; /* the stream ended before the blank line */
 };
 
 struct sse {
-  struct str in;          /* fed, not yet read */
+  struct str in; /* fed, not yet read */
   struct buf line, name, data, id;
-  bool cr;                /* the last line ended with CR: a LF now is its tail */
+  bool cr; /* the last line ended with CR: a LF now is its tail */
   bool started, ended, has_data;
-  bool given;             /* name and data were given out: the next call drops them */
-  uint64_t comments;      /* keep-alives seen */
-  enum rein_code fail;    /* REIN_LIMIT, REIN_MEMORY: the stream is of no use any more */
+  bool given;          /* name and data were given out: the next call drops them */
+  uint64_t comments;   /* keep-alives seen */
+  enum rein_code fail; /* REIN_LIMIT, REIN_MEMORY: the stream is of no use any more */
 };
 
 void sse_init(struct sse *s);

@@ -7,9 +7,9 @@
 #include "base/utf8.h"
 #include "json/write.h"
 
-#define CHECK_DEPTH_MAX 64 /* recursion; arguments of a tool are flat */
+#define CHECK_DEPTH_MAX 64   /* recursion; arguments of a tool are flat */
 #define CANON_MAX (1u << 20) /* an enum value larger than that equals nothing */
-#define SHOWN_MAX 60       /* code points of a value in a sentence */
+#define SHOWN_MAX 60         /* code points of a value in a sentence */
 
 /* Where the check stands: a chain of keys, so that no pointer is built for nothing. */
 struct place {
@@ -37,8 +37,8 @@ static enum rein_code wrong(const struct place *at, struct err *err, enum text_i
 }
 
 static const char *kind_word(const struct json *v) {
-  static const char *const words[] = {"null", "boolean", "boolean", "number",
-                                      "string", "array", "object"};
+  static const char *const words[] = {"null",   "boolean", "boolean", "number",
+                                      "string", "array",   "object"};
   return words[v->kind];
 }
 
@@ -48,8 +48,8 @@ static bool is_integer(const struct json *v) {
   if (!json_is(v, JSON_NUMBER)) return false;
   if (json_int(v, &i)) return true;
   /* A big one: no fraction and no exponent is an integer of any size. */
-  bool plain = str_find_char(v->text, '.') == v->text.n && str_find_char(v->text, 'e') == v->text.n &&
-               str_find_char(v->text, 'E') == v->text.n;
+  bool plain = str_find_char(v->text, '.') == v->text.n &&
+               str_find_char(v->text, 'e') == v->text.n && str_find_char(v->text, 'E') == v->text.n;
   return plain && json_double(v, &d);
 }
 
@@ -141,7 +141,8 @@ static enum rein_code check_member(const struct json *schema, const struct json 
   const struct json *property = property_of(schema, member->key);
   struct place inside = {at, member->key, at->depth + 1};
   if (property)
-    return stands_for_absent(schema, member) ? REIN_OK : check_value(property, member, &inside, err);
+    return stands_for_absent(schema, member) ? REIN_OK
+                                             : check_value(property, member, &inside, err);
   if (!json_is(json_get(schema, "additionalProperties"), JSON_FALSE)) return REIN_OK;
   struct buf keys;
   buf_init(&keys, 300);
@@ -161,7 +162,8 @@ static enum rein_code check_object(const struct json *schema, const struct json 
                                    const struct place *at, struct err *err) {
   const struct json *list = json_get(schema, "required");
   for (const struct json *r = list ? list->first : NULL; r; r = r->next)
-    if (!member_of(v, json_text(r))) return wrong(at, err, T_SCHEMA_MISSING, json_text(r), STR_NONE);
+    if (!member_of(v, json_text(r)))
+      return wrong(at, err, T_SCHEMA_MISSING, json_text(r), STR_NONE);
   for (const struct json *m = v->first; m; m = m->next) {
     enum rein_code code = check_member(schema, m, at, err);
     if (code) return code;
@@ -195,12 +197,9 @@ static enum rein_code check_type(const struct json *schema, const struct json *v
   }
   const struct json *options = json_get(schema, "enum");
   switch (options ? in_enum(options, v) : SAME_YES) {
-  case SAME_YES:
-    return REIN_OK;
-  case SAME_NO:
-    return wrong(at, err, T_SCHEMA_ENUM, options->source, shown(v));
-  case SAME_NO_MEMORY:
-    return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  case SAME_YES: return REIN_OK;
+  case SAME_NO: return wrong(at, err, T_SCHEMA_ENUM, options->source, shown(v));
+  case SAME_NO_MEMORY: return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   }
   return REIN_OK;
 }
@@ -230,8 +229,10 @@ static void put_clean(struct json_out *w, const struct json *schema, const struc
     if (stands_for_absent(schema, m)) continue;
     const struct json *property = property_of(schema, m->key);
     json_key_str(w, m->key);
-    if (property) put_clean(w, property, m);
-    else json_put_raw(w, m->source);
+    if (property)
+      put_clean(w, property, m);
+    else
+      json_put_raw(w, m->source);
   }
   json_close(w, '}');
 }

@@ -13,4 +13,5 @@
 enum rein_code schema_check(const struct json *schema, const struct json *args, struct buf *out,
                             struct str *clean, struct err *err) REIN_CHECKED;
 /* A schema that can be sent: an object with type "object". Names what is wrong. */
-enum rein_code schema_usable(struct str tool, const struct json *schema, struct err *err) REIN_CHECKED;
+enum rein_code schema_usable(struct str tool, const struct json *schema, struct err *err)
+    REIN_CHECKED;

@@ -25,7 +25,8 @@
 static void toy_put_tools(struct buf *out, const struct tool *tools, size_t count) {
   struct json_out w = json_out(out);
   json_open(&w, '[');
-  for (size_t i = 0; i < count; i++) json_put_text(&w, tools[i].name);
+  for (size_t i = 0; i < count; i++)
+    json_put_text(&w, tools[i].name);
   json_close(&w, ']');
 }
 
@@ -65,8 +66,10 @@ static void toy_put_request(struct buf *out, const struct request *r) {
   struct json_out w = json_out(out);
   json_open(&w, '{');
   json_key(&w, "tools");
-  if (r->tools.n) json_put_raw(&w, r->tools);
-  else json_put_null(&w);
+  if (r->tools.n)
+    json_put_raw(&w, r->tools);
+  else
+    json_put_null(&w);
   json_key(&w, "messages");
   json_open(&w, '[');
   for (size_t i = 0; i < r->count; i++)
@@ -97,22 +100,48 @@ static int never_called(struct rein_call *call) {
 
 #define ANY_SCHEMA "{\"type\":\"object\"}"
 #define PATH_SCHEMA                                                                                \
-  "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"limit\":{\"type\":"         \
+  "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"limit\":{\"type\":"       \
   "\"integer\"}},\"required\":[\"path\"],\"additionalProperties\":false}"
 
 static const struct rein_tool toy_rows[] = {
-    {.name = "read", .description = "r", .schema = PATH_SCHEMA, .touches = REIN_READS_PRIVATE,
-     .verdict = REIN_ALLOW, .run = never_called},
-    {.name = "write", .description = "w", .schema = ANY_SCHEMA, .touches = REIN_WRITES,
-     .verdict = REIN_ALLOW, .run = never_called},
-    {.name = "risky", .description = "x", .schema = ANY_SCHEMA, .touches = REIN_WRITES,
-     .verdict = REIN_ASK, .run = never_called},
-    {.name = "clock", .description = "c", .schema = ANY_SCHEMA, .touches = REIN_TOUCHES_NOTHING,
-     .verdict = REIN_ALLOW, .polls = true, .run = never_called},
-    {.name = "banned", .description = "b", .schema = ANY_SCHEMA, .touches = REIN_READS_PRIVATE,
-     .verdict = REIN_DENY, .run = never_called},
-    {.name = "stamped", .description = "s", .schema = ANY_SCHEMA, .touches = REIN_READS_PRIVATE,
-     .verdict = REIN_ALLOW, .volatile_args = "nonce, at", .volatile_text = "took [0-9]+ ms",
+    {.name = "read",
+     .description = "r",
+     .schema = PATH_SCHEMA,
+     .touches = REIN_READS_PRIVATE,
+     .verdict = REIN_ALLOW,
+     .run = never_called},
+    {.name = "write",
+     .description = "w",
+     .schema = ANY_SCHEMA,
+     .touches = REIN_WRITES,
+     .verdict = REIN_ALLOW,
+     .run = never_called},
+    {.name = "risky",
+     .description = "x",
+     .schema = ANY_SCHEMA,
+     .touches = REIN_WRITES,
+     .verdict = REIN_ASK,
+     .run = never_called},
+    {.name = "clock",
+     .description = "c",
+     .schema = ANY_SCHEMA,
+     .touches = REIN_TOUCHES_NOTHING,
+     .verdict = REIN_ALLOW,
+     .polls = true,
+     .run = never_called},
+    {.name = "banned",
+     .description = "b",
+     .schema = ANY_SCHEMA,
+     .touches = REIN_READS_PRIVATE,
+     .verdict = REIN_DENY,
+     .run = never_called},
+    {.name = "stamped",
+     .description = "s",
+     .schema = ANY_SCHEMA,
+     .touches = REIN_READS_PRIVATE,
+     .verdict = REIN_ALLOW,
+     .volatile_args = "nonce, at",
+     .volatile_text = "took [0-9]+ ms",
      .run = never_called},
 };
 
@@ -205,8 +234,12 @@ static inline void play_send_reply(struct play *p, uint32_t id) {
   struct play_reply r = {.stop = STOP_END, .word = "end_turn"};
   r.usage = (struct usage){.input = 10, .output = 5, .known_input = true, .known_output = true};
   p->reply(p, &r);
-  struct reply reply = {.blocks = r.blocks, .count = r.count, .stop = r.stop,
-                        .stop_word = str_of(r.word), .id = STR("msg_1"), .usage = r.usage};
+  struct reply reply = {.blocks = r.blocks,
+                        .count = r.count,
+                        .stop = r.stop,
+                        .stop_word = str_of(r.word),
+                        .id = STR("msg_1"),
+                        .usage = r.usage};
   play_feed(p, &(struct event){.kind = EVENT_REPLY, .at_ms = p->now, .id = id, .reply = &reply});
 }
 
@@ -219,8 +252,11 @@ static inline void play_run_call(struct play *p, const struct action *run) {
     p->held_run[p->held_runs++] = run->id;
     return;
   }
-  play_feed(p, &(struct event){.kind = EVENT_RESULT, .at_ms = p->now, .id = run->id,
-                               .text = str_of(text), .is_error = error});
+  play_feed(p, &(struct event){.kind = EVENT_RESULT,
+                               .at_ms = p->now,
+                               .id = run->id,
+                               .text = str_of(text),
+                               .is_error = error});
 }
 
 static inline void play_ask(struct play *p, const struct action *ask) {
@@ -238,19 +274,20 @@ static inline void play_ask(struct play *p, const struct action *ask) {
 
 static inline void play_act(struct play *p, const struct action *a) {
   switch (a->kind) {
-  case ACTION_NONE:
-    return;
+  case ACTION_NONE: return;
   case ACTION_RESERVE:
-    play_feed(p, &(struct event){.kind = EVENT_GRANTED, .at_ms = p->now, .id = a->id,
-                                 .tokens = a->tokens});
+    play_feed(p, &(struct event){
+                     .kind = EVENT_GRANTED, .at_ms = p->now, .id = a->id, .tokens = a->tokens});
     return;
   case ACTION_SEND:
     p->sends++;
     buf_put(&p->bodies, a->body);
     buf_c(&p->bodies, '\n');
     buf_lit(&p->trace, "send ");
-    if (p->hold_sends) p->held_send = a->id;
-    else play_send_reply(p, a->id);
+    if (p->hold_sends)
+      p->held_send = a->id;
+    else
+      play_send_reply(p, a->id);
     return;
   case ACTION_REWRITE:
     buf_lit(&p->trace, "rewrite ");
@@ -264,21 +301,16 @@ static inline void play_act(struct play *p, const struct action *a) {
     buf_fmt(&p->trace, "run:%.*s ", (int)a->tool->name.n, a->tool->name.p);
     play_run_call(p, a);
     return;
-  case ACTION_ABORT_SEND:
-    p->aborted_send = a->id;
-    return;
-  case ACTION_ABORT_RUN:
-    p->aborted_run = a->id;
-    return;
-  case ACTION_DONE:
-    p->done = a->outcome;
-    return;
+  case ACTION_ABORT_SEND: p->aborted_send = a->id; return;
+  case ACTION_ABORT_RUN: p->aborted_run = a->id; return;
+  case ACTION_DONE: p->done = a->outcome; return;
   }
 }
 
 static inline void play_pump(struct play *p) {
   struct action a;
-  while (p->agent && agent_next(p->agent, &a)) play_act(p, &a);
+  while (p->agent && agent_next(p->agent, &a))
+    play_act(p, &a);
 }
 
 static inline void play_say(struct play *p, const char *words) {
@@ -358,7 +390,8 @@ static inline const char *body_fault(struct str body) {
   }
   if (!fault && open_count) fault = "open calls at the end";
   arena_release(&arena);
-  if (fault) snprintf(why, sizeof why, "%s in %.*s", fault, (int)(body.n > 120 ? 120 : body.n), body.p);
+  if (fault)
+    snprintf(why, sizeof why, "%s in %.*s", fault, (int)(body.n > 120 ? 120 : body.n), body.p);
   return fault ? why : NULL;
 }
 

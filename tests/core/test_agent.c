@@ -4,8 +4,10 @@
 /* ---- scripts -------------------------------------------------------------- */
 
 static void one_then_answer(struct play *p, struct play_reply *r) {
-  if (p->sends == 1) play_call(r, "a", "read", "{\"path\":\"x\"}");
-  else play_text(r, "the answer");
+  if (p->sends == 1)
+    play_call(r, "a", "read", "{\"path\":\"x\"}");
+  else
+    play_text(r, "the answer");
 }
 
 static void always_reads(struct play *p, struct play_reply *r) {
@@ -193,8 +195,10 @@ static void nobody(struct play *p, const struct action *ask, struct event *v) {
 }
 
 static void risky_then_answer(struct play *p, struct play_reply *r) {
-  if (p->sends == 1) play_call(r, "a", "risky", "{\"a\":1}");
-  else play_text(r, "answer");
+  if (p->sends == 1)
+    play_call(r, "a", "risky", "{\"a\":1}");
+  else
+    play_text(r, "answer");
 }
 
 static void nobody_to_ask_is_unapproved(void **state) {
@@ -216,8 +220,10 @@ static void remembers(struct play *p, const struct action *ask, struct event *v)
 }
 
 static void risky_thrice(struct play *p, struct play_reply *r) {
-  if (p->sends == 4) play_text(r, "answer");
-  else play_call(r, "a", "risky", p->sends < 3 ? "{\"a\":1}" : "{\"a\":2}");
+  if (p->sends == 4)
+    play_text(r, "answer");
+  else
+    play_call(r, "a", "risky", p->sends < 3 ? "{\"a\":1}" : "{\"a\":2}");
 }
 
 static void yes_for_the_run_is_for_the_exact_call(void **state) {
@@ -298,7 +304,8 @@ static void numbers_stay_as_written(void **state) {
   (void)state;
   struct play p;
   struct agent_config c = play_config();
-  struct case_of_reply in = {"write", "{\"id\":2512292042121000001,\"f\":0.10,\"e\":1e3,\"z\":-0}", 0};
+  struct case_of_reply in = {"write", "{\"id\":2512292042121000001,\"f\":0.10,\"e\":1e3,\"z\":-0}",
+                             0};
   buf_init(&seen_args, 1000);
   start(&p, &c, one_call);
   p.ctx = &in;
@@ -332,12 +339,15 @@ static void no_id_stands_twice(void **state) {
   assert_int_equal(json_parse(&arena, play_last_body(&p), 0, &doc, NULL), REIN_OK);
   for (const struct json *m = json_get(doc, "messages")->first; m; m = m->next)
     for (const struct json *b = json_get(m, "content")->first; b; b = b->next)
-      if (str_is(json_text(json_get(b, "type")), "tool_use")) ids[n++] = json_text(json_get(b, "id"));
+      if (str_is(json_text(json_get(b, "type")), "tool_use"))
+        ids[n++] = json_text(json_get(b, "id"));
   assert_int_equal(n, 6);
   for (size_t i = 0; i < n; i++)
-    for (size_t j = 0; j < i; j++) assert_false(str_eq(ids[i], ids[j]));
+    for (size_t j = 0; j < i; j++)
+      assert_false(str_eq(ids[i], ids[j]));
   arena_release(&arena);
-  expect(&p, REIN_OUTCOME_FINISHED, "send run:read run:read run:clock send run:read run:read run:clock send ");
+  expect(&p, REIN_OUTCOME_FINISHED,
+         "send run:read run:read run:clock send run:read run:read run:clock send ");
 }
 
 /* ---- stop reasons ------------------------------------------------------------------ */
@@ -589,12 +599,14 @@ static void all_limits_off_is_refused(void **state) {
 /* ---- failures ------------------------------------------------------------------------- */
 
 static void fail_send(struct play *p, const struct fault *f) {
-  play_feed(p, &(struct event){.kind = EVENT_FAILED, .at_ms = p->now, .id = p->held_send, .fault = f});
+  play_feed(p,
+            &(struct event){.kind = EVENT_FAILED, .at_ms = p->now, .id = p->held_send, .fault = f});
   play_pump(p);
 }
 
 static struct fault fault_of(enum fault_kind kind) {
-  return (struct fault){.kind = kind, .message = STR("words"), .retry_after_ms = -1, .should_retry = -1};
+  return (struct fault){
+      .kind = kind, .message = STR("words"), .retry_after_ms = -1, .should_retry = -1};
 }
 
 static void retried_twice_then_given_up(void **state) {
@@ -693,7 +705,8 @@ static void what_is_final_is_final(void **state) {
 
 static void thinks(struct play *p, struct play_reply *r) {
   (void)p;
-  r->blocks[r->count++] = (struct block){.kind = BLOCK_THINKING, .raw = STR("{}"), .wire = STR("toy")};
+  r->blocks[r->count++] =
+      (struct block){.kind = BLOCK_THINKING, .raw = STR("{}"), .wire = STR("toy")};
   play_text(r, "hm");
 }
 
@@ -726,7 +739,8 @@ static void cancelled_anywhere(void **state) {
     p.hold_runs = p.hold_asks = true;
     play_say(&p, "go");
     if (at == 3) fail_send(&p, &f);
-    play_feed(&p, &(struct event){.kind = EVENT_CANCEL, .at_ms = p.now, .text = STR("Ctrl+C"), .signal = 2});
+    play_feed(&p, &(struct event){
+                      .kind = EVENT_CANCEL, .at_ms = p.now, .text = STR("Ctrl+C"), .signal = 2});
     play_pump(&p);
     assert_int_equal(p.done, REIN_OUTCOME_CANCELLED);
     assert_int_equal(agent_ended(p.agent)->signal, 2);
@@ -736,7 +750,8 @@ static void cancelled_anywhere(void **state) {
     if (at == 2) assert_true(play_sent(&p, "not run: interrupted by the user"));
     /* the late answer of the given-up call changes nothing */
     uint64_t before = agent_digest(p.agent);
-    (void)!agent_feed(p.agent, &(struct event){.kind = EVENT_RESULT, .id = 1, .text = STR("late")}, NULL);
+    (void)!agent_feed(p.agent, &(struct event){.kind = EVENT_RESULT, .id = 1, .text = STR("late")},
+                      NULL);
     assert_int_equal(agent_digest(p.agent), before);
     play_check_bodies(&p);
     play_release(&p);

@@ -24,37 +24,55 @@ static uint64_t roll(struct life *l, uint64_t sides) {
 #define IS_SEND UINT32_C(0x80000000)
 
 static void random_reply(struct life *l, struct play_reply *r) {
-  static const char *const names[] = {"read", "write", "risky", "clock", "banned", "stamped", "nope"};
-  static const char *const args[] = {"{\"path\":\"a\"}", "{\"path\":\"b\"}", "{}", "{\"path\":",
-                                     "{\"path\":null,\"limit\":null}", "[]"};
+  static const char *const names[] = {"read",   "write",   "risky", "clock",
+                                      "banned", "stamped", "nope"};
+  static const char *const args[] = {"{\"path\":\"a\"}",
+                                     "{\"path\":\"b\"}",
+                                     "{}",
+                                     "{\"path\":",
+                                     "{\"path\":null,\"limit\":null}",
+                                     "[]"};
   static const char *const ids[] = {"a", "b", "c", "", "a b"};
-  static const enum stop stops[] = {STOP_END, STOP_TOOLS, STOP_TOOLS, STOP_TOOLS, STOP_LENGTH,
-                                    STOP_REFUSAL, STOP_PAUSE, STOP_CONTEXT, STOP_UNKNOWN};
+  static const enum stop stops[] = {STOP_END,   STOP_TOOLS,   STOP_TOOLS,
+                                    STOP_TOOLS, STOP_LENGTH,  STOP_REFUSAL,
+                                    STOP_PAUSE, STOP_CONTEXT, STOP_UNKNOWN};
   size_t texts = roll(l, 2), calls = roll(l, 4) ? roll(l, 5) : 0;
   if (roll(l, 8) == 0)
-    r->blocks[r->count++] = (struct block){.kind = BLOCK_THINKING, .raw = STR("{}"), .wire = STR("toy")};
-  for (size_t i = 0; i < texts; i++) play_text(r, "some words");
+    r->blocks[r->count++] =
+        (struct block){.kind = BLOCK_THINKING, .raw = STR("{}"), .wire = STR("toy")};
+  for (size_t i = 0; i < texts; i++)
+    play_text(r, "some words");
   for (size_t i = 0; i < calls; i++)
     play_call(r, ids[roll(l, 5)], names[roll(l, 7)], args[roll(l, 6)]);
   r->stop = stops[roll(l, sizeof stops / sizeof *stops)];
   r->word = "word";
   int64_t bytes = (int64_t)play_last_body(&l->p).n;
-  r->usage = (struct usage){.input = bytes / l->div + l->hidden, .output = (int64_t)roll(l, 256), /* no more than any output limit here */
-                            .known_input = roll(l, 10) > 0, .known_output = roll(l, 10) > 0};
+  r->usage =
+      (struct usage){.input = bytes / l->div + l->hidden,
+                     .output = (int64_t)roll(l, 256), /* no more than any output limit here */
+                     .known_input = roll(l, 10) > 0,
+                     .known_output = roll(l, 10) > 0};
 }
 
 static void feed_reply(struct life *l, uint32_t id) {
   struct play_reply r = {0};
   random_reply(l, &r);
-  struct reply reply = {.blocks = r.blocks, .count = r.count, .stop = r.stop,
-                        .stop_word = STR("word"), .usage = r.usage};
-  play_feed(&l->p, &(struct event){.kind = EVENT_REPLY, .at_ms = l->p.now, .id = id, .reply = &reply});
+  struct reply reply = {.blocks = r.blocks,
+                        .count = r.count,
+                        .stop = r.stop,
+                        .stop_word = STR("word"),
+                        .usage = r.usage};
+  play_feed(&l->p,
+            &(struct event){.kind = EVENT_REPLY, .at_ms = l->p.now, .id = id, .reply = &reply});
 }
 
 static void feed_failure(struct life *l, uint32_t id) {
-  struct fault f = {.kind = (enum fault_kind)roll(l, FAULT_QUOTA + 1), .message = STR("words"),
+  struct fault f = {.kind = (enum fault_kind)roll(l, FAULT_QUOTA + 1),
+                    .message = STR("words"),
                     .retry_after_ms = roll(l, 4) ? -1 : (int64_t)roll(l, 5000),
-                    .should_retry = (int)roll(l, 3) - 1, .began = roll(l, 2), .billed = roll(l, 2)};
+                    .should_retry = (int)roll(l, 3) - 1,
+                    .began = roll(l, 2),
+                    .billed = roll(l, 2)};
   play_feed(&l->p, &(struct event){.kind = EVENT_FAILED, .at_ms = l->p.now, .id = id, .fault = &f});
 }
 
@@ -65,13 +83,19 @@ static void answer_something(struct life *l) {
   uint32_t id = l->pending[i];
   if (roll(l, 6)) l->pending[i] = l->pending[--l->pending_count]; /* else it may come again */
   if (id & IS_SEND) {
-    if (roll(l, 4)) feed_reply(l, id & ~IS_SEND);
-    else feed_failure(l, id & ~IS_SEND);
+    if (roll(l, 4))
+      feed_reply(l, id & ~IS_SEND);
+    else
+      feed_failure(l, id & ~IS_SEND);
     return;
   }
-  static const char *const texts[] = {"same", "same", "other", "", "took 12 ms", "\xff\xed\xa0\x80"};
-  play_feed(&l->p, &(struct event){.kind = EVENT_RESULT, .at_ms = l->p.now, .id = id,
-                                   .text = str_of(texts[roll(l, 6)]), .is_error = roll(l, 3) == 0});
+  static const char *const texts[] = {"same", "same",       "other",
+                                      "",     "took 12 ms", "\xff\xed\xa0\x80"};
+  play_feed(&l->p, &(struct event){.kind = EVENT_RESULT,
+                                   .at_ms = l->p.now,
+                                   .id = id,
+                                   .text = str_of(texts[roll(l, 6)]),
+                                   .is_error = roll(l, 3) == 0});
 }
 
 static void feed_verdict(struct life *l, uint32_t id) {
@@ -107,31 +131,28 @@ static void pull(struct life *l) {
 static void nudge_world(struct life *l) {
   switch (roll(l, 24)) {
   case 0:
-    play_feed(&l->p, &(struct event){.kind = EVENT_CANCEL, .at_ms = l->p.now, .text = STR("x"), .signal = 2});
+    play_feed(&l->p, &(struct event){
+                         .kind = EVENT_CANCEL, .at_ms = l->p.now, .text = STR("x"), .signal = 2});
     return;
   case 1:
-    play_feed(&l->p, &(struct event){.kind = EVENT_SAY, .at_ms = l->p.now, .text = STR("more \xed\xa0\xbd")});
+    play_feed(&l->p, &(struct event){
+                         .kind = EVENT_SAY, .at_ms = l->p.now, .text = STR("more \xed\xa0\xbd")});
     return;
   case 2:
     l->p.now -= (int64_t)roll(l, 5000); /* the clock steps back */
     return;
-  case 3:
-    l->p.now += (int64_t)roll(l, 20000);
-    return;
-  case 4:
-    feed_verdict(l, (uint32_t)roll(l, 20));
-    return;
+  case 3: l->p.now += (int64_t)roll(l, 20000); return;
+  case 4: feed_verdict(l, (uint32_t)roll(l, 20)); return;
   case 5:
-    play_feed(&l->p, &(struct event){.kind = EVENT_GRANTED, .at_ms = l->p.now, .id = (uint32_t)roll(l, 20)});
+    play_feed(&l->p, &(struct event){
+                         .kind = EVENT_GRANTED, .at_ms = l->p.now, .id = (uint32_t)roll(l, 20)});
     return;
   case 6:
-    play_feed(&l->p, &(struct event){.kind = EVENT_STARTED, .at_ms = l->p.now, .id = (uint32_t)roll(l, 20)});
+    play_feed(&l->p, &(struct event){
+                         .kind = EVENT_STARTED, .at_ms = l->p.now, .id = (uint32_t)roll(l, 20)});
     return;
-  case 7:
-    feed_reply(l, (uint32_t)roll(l, 20));
-    return;
-  default:
-    answer_something(l);
+  case 7: feed_reply(l, (uint32_t)roll(l, 20)); return;
+  default: answer_something(l);
   }
 }
 
@@ -174,7 +195,8 @@ static void check_budget(const struct life *l) {
 
 static void live(uint64_t seed) {
   struct life l = {.dice = seed * 2 + 1, .p = {.now = 1000}};
-  for (int i = 0; i < 4; i++) roll(&l, 2);
+  for (int i = 0; i < 4; i++)
+    roll(&l, 2);
   l.div = 1 + (int64_t)roll(&l, 4);
   l.hidden = (int64_t)roll(&l, 1000);
   struct agent_config config = random_config(&l);
@@ -182,7 +204,8 @@ static void live(uint64_t seed) {
   play_feed(&l.p, &(struct event){.kind = EVENT_SAY, .at_ms = l.p.now, .text = STR("begin")});
   pull(&l);
   int busy = 30 + (int)roll(&l, 100), steps = 0;
-  for (; steps < busy; steps++) step(&l);
+  for (; steps < busy; steps++)
+    step(&l);
   /* then the world only answers, and the run must end by itself */
   while (agent_ended(l.p.agent)->outcome == REIN_OUTCOME_NONE && steps < STEPS_MAX) {
     steps++;
@@ -213,7 +236,8 @@ static void lives(void **state) {
   (void)state;
   uint64_t from = number("REIN_SEED", 1);
   uint64_t count = number("REIN_LIVES", getenv("REIN_LONG") ? 200000 : 20000);
-  for (uint64_t seed = from; seed < from + count; seed++) live(seed);
+  for (uint64_t seed = from; seed < from + count; seed++)
+    live(seed);
 }
 
 int main(void) {

@@ -8,7 +8,8 @@
 static void busy_reply(struct play *p, struct play_reply *r) {
   switch (p->sends) {
   case 1:
-    r->blocks[r->count++] = (struct block){.kind = BLOCK_THINKING, .raw = STR("{}"), .wire = STR("toy")};
+    r->blocks[r->count++] =
+        (struct block){.kind = BLOCK_THINKING, .raw = STR("{}"), .wire = STR("toy")};
     play_text(r, "let me look");
     play_call(r, "a", "read", "{\"path\":\"1\",\"limit\":null}");
     play_call(r, "a", "read", "{\"path\":\"2\"}");
@@ -20,10 +21,8 @@ static void busy_reply(struct play *p, struct play_reply *r) {
     play_call(r, "d", "stamped", "{\"nonce\":1,\"x\":[1.50,{\"b\":1,\"a\":2}]}");
     play_call(r, "e", "banned", "{}");
     return;
-  case 3:
-    return; /* empty: a nudge */
-  default:
-    play_text(r, "done");
+  case 3: return; /* empty: a nudge */
+  default: play_text(r, "done");
   }
 }
 
@@ -32,7 +31,8 @@ static const char *long_result(struct play *p, struct str name, struct str args,
   (void)name;
   (void)args;
   *error = p->runs == 2;
-  for (size_t i = 0; i < sizeof text - 1; i++) text[i] = (char)('a' + i % 7);
+  for (size_t i = 0; i < sizeof text - 1; i++)
+    text[i] = (char)('a' + i % 7);
   return p->runs == 1 ? text : "took 5 ms\nfine";
 }
 
@@ -85,7 +85,8 @@ static bool replay(void *ctx) {
     struct action a;
     code = record_read(&arena, line, &e, &err);
     if (code == REIN_OK) code = agent_feed(agent, &e, &err);
-    while (agent && agent_next(agent, &a)) continue;
+    while (agent && agent_next(agent, &a))
+      continue;
   }
   assert_true(code == REIN_OK || code == REIN_MEMORY);
   agent_free(agent);

@@ -38,7 +38,8 @@ static void play_script(struct play *p, const struct script *s, enum rein_no_pro
   assert_int_equal(play_replay(p), agent_digest(p->agent));
 }
 
-#define SCRIPT(n) {calls, results, n}
+#define SCRIPT(n)                                                                                  \
+  { calls, results, n }
 
 static void the_ladder(void **state) {
   (void)state;
@@ -77,8 +78,8 @@ static void another_way_after_the_block_goes_on(void **state) {
 
 static void polling_and_clocks_are_progress(void **state) {
   (void)state;
-  static const char *const calls[] = {"clock {}", "clock {}", "clock {}", "clock {}", "clock {}",
-                                      "clock {}"};
+  static const char *const calls[] = {"clock {}", "clock {}", "clock {}",
+                                      "clock {}", "clock {}", "clock {}"};
   static const char *const results[] = {"1", "1", "1", "1", "1", "1"};
   struct script s = SCRIPT(6);
   struct play p;
@@ -86,9 +87,10 @@ static void polling_and_clocks_are_progress(void **state) {
   assert_int_equal(p.done, REIN_OUTCOME_FINISHED);
   play_release(&p);
   /* a clock between does not hide a loop */
-  static const char *const mixed[] = {"read {\"path\":\"x\"}", "clock {}", "read {\"path\":\"x\"}",
-                                      "clock {}", "read {\"path\":\"x\"}", "clock {}",
-                                      "read {\"path\":\"x\"}", "clock {}", "read {\"path\":\"x\"}"};
+  static const char *const mixed[] = {
+      "read {\"path\":\"x\"}", "clock {}", "read {\"path\":\"x\"}", "clock {}",
+      "read {\"path\":\"x\"}", "clock {}", "read {\"path\":\"x\"}", "clock {}",
+      "read {\"path\":\"x\"}"};
   static const char *const same[] = {"r", "1", "r", "1", "r", "1", "r", "1", "r"};
   struct script t = {mixed, same, 9};
   play_script(&p, &t, REIN_PROGRESS_DEFAULT);

@@ -33,12 +33,14 @@ static void check_error(struct str raw) {
 
 static void borders(void **state) {
   (void)state;
-  static const char *const units[] = {"a", "가", "e\xCC\x81", "👨‍👩‍👧", "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"};
+  static const char *const units[] = {"a", "가", "e\xCC\x81", "👨‍👩‍👧",
+                                      "\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB"};
   for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
     for (int shift = 0; shift < 4; shift++) {
       struct buf raw;
       buf_init(&raw, 1 << 16);
-      for (int i = 0; i < shift; i++) buf_c(&raw, 'x');
+      for (int i = 0; i < shift; i++)
+        buf_c(&raw, 'x');
       for (int i = 0; i < 230; i++) {
         buf_put(&raw, str_of(units[u]));
         if (i > 20) check_error(buf_str(&raw));
@@ -53,7 +55,8 @@ static void exactly_two_hundred_is_whole(void **state) {
   struct buf raw, out;
   buf_init(&raw, 4096);
   buf_init(&out, 4096);
-  for (int i = 0; i < 200; i++) buf_put(&raw, STR("가"));
+  for (int i = 0; i < 200; i++)
+    buf_put(&raw, STR("가"));
   shape_error(&out, buf_str(&raw));
   assert_true(str_eq(buf_str(&out), buf_str(&raw)));
   buf_put(&raw, STR("나"));
@@ -103,7 +106,8 @@ static void long_results_keep_head_and_tail(void **state) {
   buf_init(&raw, 1 << 20);
   buf_init(&out, 1 << 20);
   buf_lit(&raw, "HEAD");
-  for (int i = 0; i < 100000; i++) buf_put(&raw, STR("가"));
+  for (int i = 0; i < 100000; i++)
+    buf_put(&raw, STR("가"));
   buf_lit(&raw, "exit status 2");
   shape_result(&out, buf_str(&raw), REIN_ENGLISH);
   assert_true(str_starts(buf_str(&out), STR("HEAD가")));
@@ -122,7 +126,10 @@ static void never_nothing_never_broken(void **state) {
   shape_result(&out, STR(" \n"), REIN_KOREAN);
   assert_string_equal(buf_z(&out), "(출력 없음)");
   buf_reset(&out);
-  shape_result(&out, STR("a\xff\xed\xa0\xbd" "b\0c"), REIN_ENGLISH);
+  shape_result(&out,
+               STR("a\xff\xed\xa0\xbd"
+                   "b\0c"),
+               REIN_ENGLISH);
   assert_true(utf8_valid(buf_str(&out)));
   assert_int_equal(buf_str(&out).n, 1 + 3 + 3 + 3);
   buf_release(&out);

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #define SCHEMA                                                                                     \
-  "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"                            \
-  "\"limit\":{\"type\":\"integer\"},\"kind\":{\"enum\":[\"a\",\"b\",1.0]},"                         \
-  "\"tag\":{\"type\":[\"string\",\"null\"]},\"list\":{\"type\":\"array\",\"items\":{\"type\":"      \
-  "\"number\"}},\"o\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}},"         \
+  "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"                           \
+  "\"limit\":{\"type\":\"integer\"},\"kind\":{\"enum\":[\"a\",\"b\",1.0]},"                        \
+  "\"tag\":{\"type\":[\"string\",\"null\"]},\"list\":{\"type\":\"array\",\"items\":{\"type\":"     \
+  "\"number\"}},\"o\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"}}}},"        \
   "\"required\":[\"path\"],\"additionalProperties\":false}"
 
 struct checked {
@@ -81,7 +81,8 @@ static void fails(void **state) {
       {"{\"path\":\"x\",\"kind\":\"c\"}", "/kind: expected one of [\"a\",\"b\",1.0], got \"c\""},
       {"{\"path\":\"x\",\"list\":[1,\"2\"]}", "/list/1: expected number, got string"},
       {"{\"path\":\"x\",\"o\":{\"x\":1}}", "/o/x: expected string, got number"},
-      {"{\"path\":\"x\",\"pth\":1}", "\"pth\" is not known; it takes path, limit, kind, tag, list, o"},
+      {"{\"path\":\"x\",\"pth\":1}",
+       "\"pth\" is not known; it takes path, limit, kind, tag, list, o"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct checked c;
@@ -160,7 +161,8 @@ static void depth_is_bounded(void **state) {
 static bool scenario(void *ctx) {
   struct checked c;
   (void)ctx;
-  check_against(&c, STR(SCHEMA), STR("{\"path\":\"x\",\"limit\":null,\"o\":{\"x\":null},\"kind\":\"b\"}"));
+  check_against(&c, STR(SCHEMA),
+                STR("{\"path\":\"x\",\"limit\":null,\"o\":{\"x\":null},\"kind\":\"b\"}"));
   bool fine = c.code == REIN_OK;
   assert_true(fine || c.code == REIN_MEMORY);
   release(&c);
@@ -174,9 +176,8 @@ static void memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(passes),        cmocka_unit_test(fails),
-      cmocka_unit_test(handed_nulls),  cmocka_unit_test(depth_is_bounded),
-      cmocka_unit_test(memory),
+      cmocka_unit_test(passes),           cmocka_unit_test(fails),  cmocka_unit_test(handed_nulls),
+      cmocka_unit_test(depth_is_bounded), cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
