@@ -158,29 +158,32 @@ struct marks {
   size_t count;
 };
 
-/* Takes the next block off a message that put_message wrote; `*from` starts 0. */
-static bool next_block(struct str message, size_t *from, struct str *block) {
-  size_t i = *from;
-  if (i == 0)
-    i = str_starts(message, USER_HEAD) ? USER_HEAD.n : ASSISTANT_HEAD.n;
-  else
-    i++; /* the comma */
-  size_t start = i, depth = 0;
+/* The length of the object that the text begins with. */
+static size_t object_length(struct str text) {
+  size_t depth = 0;
   bool quoted = false;
-  for (; i < message.n; i++) {
-    char c = message.p[i];
+  for (size_t i = 0; i < text.n; i++) {
+    char c = text.p[i];
     if (quoted && c == '\\')
       i++;
     else if (c == '"')
       quoted = !quoted;
-    else if (!quoted && (c == '{' || c == '['))
+    else if (!quoted && c == '{')
       depth++;
-    else if (!quoted && (c == '}' || c == ']') && --depth == 0)
-      break;
+    else if (!quoted && c == '}' && --depth == 0)
+      return i + 1;
   }
-  *from = i + 1;
-  *block = str_part(message, start, i + 1 - start);
-  return i + sizeof "]}" < message.n; /* more than its own end follows */
+  return text.n;
+}
+
+/* Takes the next block off a message that put_message wrote; `*from` starts 0. */
+static bool next_block(struct str message, size_t *from, struct str *block) {
+  size_t start = *from + 1; /* behind a comma */
+  if (*from == 0) start = str_starts(message, USER_HEAD) ? USER_HEAD.n : ASSISTANT_HEAD.n;
+  struct str rest = str_part(message, start, message.n);
+  *block = str_part(rest, 0, object_length(rest));
+  *from = start + block->n;
+  return *from + strlen("]}") < message.n; /* more than the message's own end follows */
 }
 
 /* Blocks of which it is known that they may carry a mark; signed ones never. */

@@ -137,22 +137,33 @@ bool attempt_over(const struct attempt *a) {
 
 /* -- waits -- */
 
-/* A decimal number of `unit` milliseconds each; -1 when it is none or not > 0. */
-static int64_t read_wait(struct str text, int64_t unit) {
-  int64_t whole = 0, part = 0, scale = 1;
+/* Takes digits off *s; `most` is where the value stops to grow. */
+static int64_t take_digits(struct str *s, int64_t most) {
+  int64_t value = 0;
   size_t i = 0;
-  for (; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++)
-    whole = whole < WAIT_MAX_MS ? whole * 10 + (text.p[i] - '0') : whole;
-  bool digits = i > 0;
-  if (i < text.n && text.p[i] == '.')
-    for (i++; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++) {
-      if (scale == 1000) continue;
-      part = part * 10 + (text.p[i] - '0');
-      scale *= 10;
+  for (; i < s->n && s->p[i] >= '0' && s->p[i] <= '9'; i++)
+    if (value < most) value = value * 10 + (s->p[i] - '0');
+  *s = str_part(*s, i, s->n);
+  return value;
+}
+
+/* A decimal number of `unit` milliseconds each, to the millisecond; -1 when it
+ * is none or not > 0. */
+static int64_t read_wait(struct str text, int64_t unit) {
+  struct str rest = text;
+  int64_t ms = take_digits(&rest, WAIT_MAX_MS) * unit;
+  if (rest.n == text.n) return -1;
+  if (rest.n && rest.p[0] == '.') {
+    rest = str_part(rest, 1, rest.n);
+    for (int64_t scale = unit / 10; rest.n && scale > 0; scale /= 10) {
+      struct str digit = str_part(rest, 0, 1);
+      ms += take_digits(&digit, 10) * scale;
+      if (digit.n) return -1;
+      rest = str_part(rest, 1, rest.n);
     }
-  if (!digits || i < text.n) return -1;
-  int64_t ms = whole * unit + part * unit / scale;
-  if (ms == 0) return -1;
+    (void)take_digits(&rest, 0);
+  }
+  if (rest.n || ms <= 0) return -1;
   return ms < WAIT_MAX_MS ? ms : WAIT_MAX_MS;
 }
 

@@ -22,7 +22,8 @@ enum attempt_end {
   ATTEMPT_STALLED, /* nothing moved for the idle limit */
 };
 
-enum rein_code attempt_new(const struct wire *wire, uint32_t id, struct attempt **attempt) REIN_CHECKED;
+enum rein_code attempt_new(const struct wire *wire, uint32_t id, struct attempt **attempt)
+    REIN_CHECKED;
 void attempt_free(struct attempt *attempt);
 void attempt_status(struct attempt *attempt, int status);
 void attempt_header(struct attempt *attempt, struct str name, struct str value);

@@ -36,7 +36,8 @@ struct str draft_named(const struct draft *draft); /* the id; empty: none yet */
  * may be opened anew: a further block, and the index means that one from then. */
 void draft_open(struct draft *draft, int64_t index, enum block_kind kind);
 void draft_call(struct draft *draft, int64_t index, struct str id, struct str name);
-void draft_text(struct draft *draft, int64_t index, struct str piece); /* text, arguments, thinking */
+/* A piece of text, of arguments or of thinking. */
+void draft_text(struct draft *draft, int64_t index, struct str piece);
 void draft_signature(struct draft *draft, int64_t index, struct str signature); /* sets */
 /* THINKING, OPAQUE: the block's JSON, which stands for it (a later one
  * replaces it). TOOL_USE: arguments that count when no text comes. */
@@ -51,8 +52,9 @@ void draft_patch(struct draft *draft, int64_t index, struct str member, enum pat
 void draft_close(struct draft *draft, int64_t index);
 bool draft_has(const struct draft *draft, int64_t index, enum block_kind *kind);
 int64_t draft_newest(const struct draft *draft); /* index of the newest block; 0: none */
-void draft_count(struct usage *seen); /* all members to "not said", which is -1 */
-void draft_usage(struct draft *draft, const struct usage *seen); /* cumulative: last known value wins */
+void draft_count(struct usage *seen);            /* all members to "not said", which is -1 */
+/* Cumulative: of each member the last known value wins. */
+void draft_usage(struct draft *draft, const struct usage *seen);
 void draft_stop(struct draft *draft, enum stop stop, struct str word);
 void draft_done(struct draft *draft); /* the wire's last event came */
 void draft_fail(struct draft *draft, enum fault_kind kind, struct str message, struct str type);
@@ -61,7 +63,8 @@ void draft_lost(struct draft *draft, enum rein_code code); /* an allocation fail
 /* -- for readers -- */
 /* The next streamed piece, borrowed until the draft changes. */
 bool draft_piece(struct draft *draft, struct str *piece, bool *thinking);
-bool draft_moved(struct draft *draft); /* something moved the message since last asked (not pings) */
+/* Something moved the message since last asked (not pings). */
+bool draft_moved(struct draft *draft);
 bool draft_began(const struct draft *draft);
 /* True once after a restart behind which pieces had been given out: what was
  * shown of this reply does not count. */
@@ -70,7 +73,7 @@ bool draft_withdrawn(struct draft *draft);
  * last event. */
 void draft_eof(struct draft *draft);
 bool draft_is_done(const struct draft *draft);
-bool draft_lacks(const struct draft *draft); /* memory: nothing more is taken */
+bool draft_lacks(const struct draft *draft);                 /* memory: nothing more is taken */
 const struct fault *draft_failed(const struct draft *draft); /* NULL: not */
 struct usage draft_used(const struct draft *draft);
 /* Signed blocks that came without their signature and are left out. */

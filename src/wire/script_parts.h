@@ -7,7 +7,7 @@
 #include "wire/script.h"
 
 #define SCRIPT_TEXT_MAX (8u << 20) /* of one reply; a template may hold a whole result */
-#define SCRIPT_RESULTS_MAX 256 /* a template that counts further is a mistake */
+#define SCRIPT_RESULTS_MAX 256     /* a template that counts further is a mistake */
 
 struct scenario {
   const struct json *when;    /* a string, or an array of them; NULL: any words */
@@ -28,9 +28,9 @@ struct talk_result {
 
 /* What a request says, as far as a script looks at it. */
 struct talk {
-  struct str words;           /* the user's newest */
+  struct str words;                /* the user's newest */
   const struct scenario *scenario; /* the one whose `when` they match; NULL none */
-  size_t replies;             /* assistant messages behind the words */
+  size_t replies;                  /* assistant messages behind the words */
   size_t replies_in_all;
   struct talk_result *results; /* behind the words, in order */
   size_t result_count;

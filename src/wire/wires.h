@@ -5,7 +5,7 @@
 
 extern const struct wire wire_anthropic;
 
-extern const struct wire *const wires[]; /* NULL at the end */
+extern const struct wire *const wires[];          /* NULL at the end */
 const struct wire *wire_by_name(struct str name); /* NULL none */
 /* The address of requests: the base (empty: the wire's own) and the wire's
  * path. A base is taken as the official SDKs take it; one that already ends

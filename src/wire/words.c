@@ -9,9 +9,12 @@
 #define QUOTE_BYTES_MAX 4096
 
 static bool is_space(uint32_t cp) {
-  if (cp <= 32) return (cp >= 9 && cp <= 13) || cp >= 28;
-  return cp == 0x85 || cp == 0xA0 || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200A) ||
-         cp == 0x2028 || cp == 0x2029 || cp == 0x202F || cp == 0x205F || cp == 0x3000;
+  static const uint32_t ranges[][2] = {
+      {9, 13},          {28, 32},         {0x85, 0x85},     {0xA0, 0xA0},     {0x1680, 0x1680},
+      {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}};
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    if (cp >= ranges[i][0] && cp <= ranges[i][1]) return true;
+  return false;
 }
 
 bool words_blank(struct str text) {

@@ -21,7 +21,7 @@ class History(unittest.TestCase):
             subprocess.run([PROGRAM], env={**os.environ, "REIN_BODIES": folder}, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             bodies = sorted(glob.glob(os.path.join(folder, "*.json")))
-            self.assertEqual(len(bodies), 60 * 12)
+            self.assertEqual(len(bodies), 20 * 12)
             done = subprocess.run([sys.executable, CHECKER, "anthropic", *bodies],
                                   capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
