@@ -2,6 +2,7 @@
 complete -c rein -n __fish_use_subcommand -a run -d 'carry a task to its outcome with tools (the default)'
 complete -c rein -n __fish_use_subcommand -a ask -d 'one request, no tools, no loop'
 complete -c rein -n __fish_use_subcommand -a tools -d 'list the built-in tools and what the policy says to them'
+complete -c rein -n __fish_use_subcommand -a script -d 'serve a script of model replies over HTTP on this machine'
 complete -c rein -n __fish_use_subcommand -a help -d 'help about a command'
 complete -c rein -l model -s m -r -d 'provider and model: anthropic/MODEL, demo or script:FILE'
 complete -c rein -l base-url -r -d 'address of the provider, as its official SDK takes it'

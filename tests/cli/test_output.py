@@ -290,6 +290,20 @@ class Demo(CliTest):
         self.assertIn("최종 답변:", ended.out)
         self.assertIn("도구 호출 3턴, 모델 요청 4회로 끝났습니다.", ended.err)
 
+    def test_served(self):
+        """The demo over HTTP, played by another rein; the server ends with a signal."""
+        self.write("README.md", "# 고삐\n")
+        server = subprocess.Popen([PROGRAM, "script", "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  stdin=subprocess.DEVNULL, cwd=self.root, env=self.env())
+        try:
+            url = re.search(r"http://127\.0\.0\.1:\d+", server.stdout.readline().decode())[0]
+            ended = self.rein("-m", "anthropic/any", "--base-url", url, self.FIRST, "--lang", "ko")
+            self.assertEqual(ended.code, 0, ended.err)
+            self.assertIn("도구 호출 2턴, 모델 요청 3회로 끝났습니다.", ended.err)
+        finally:
+            server.terminate()
+            server.communicate(timeout=WAIT_S)
+
     def test_script_file(self):
         ended = self.rein("-m", f"script:{self.write('bad.json', '{')}", "x")
         self.assertEqual(ended.code, 2)
