@@ -19,8 +19,7 @@ struct picks {
 };
 
 static void refuse(struct emit *e, size_t at, enum text_id text, struct str what) {
-  if (!e->fail)
-    e->fail = tree_refuse(e->tree, at, text, what, BEHIND_BRANCHES_MAX);
+  if (!e->fail) e->fail = tree_refuse(e->tree, at, text, what, BEHIND_BRANCHES_MAX);
 }
 
 static uint32_t pick(struct emit *e, uint32_t radix) {
@@ -38,8 +37,7 @@ static bool turn(struct picks *p) {
   unsigned n = p->n;
   while (n > 0 && p->digit[n - 1] + 1 == p->radix[n - 1])
     n--;
-  if (n == 0)
-    return false;
+  if (n == 0) return false;
   p->digit[n - 1]++;
   for (unsigned i = n; i < PICKS_MAX; i++)
     p->digit[i] = 0;
@@ -53,8 +51,7 @@ static int64_t width_of(const struct node *node);
 static int64_t width_of_choice(const struct node *choice) {
   int64_t width = width_of(choice->child);
   for (const struct node *way = choice->child->next; way; way = way->next)
-    if (width_of(way) != width)
-      return WIDTH_VARIES;
+    if (width_of(way) != width) return WIDTH_VARIES;
   return width;
 }
 
@@ -62,8 +59,7 @@ static int64_t width_of_sequence(const struct node *sequence) {
   int64_t sum = 0;
   for (const struct node *term = sequence->child; term; term = term->next) {
     int64_t width = width_of(term);
-    if (width == WIDTH_VARIES)
-      return WIDTH_VARIES;
+    if (width == WIDTH_VARIES) return WIDTH_VARIES;
     sum += width;
   }
   return sum;
@@ -71,8 +67,7 @@ static int64_t width_of_sequence(const struct node *sequence) {
 
 static int64_t width_of_repeat(const struct node *repeat) {
   int64_t width = width_of(repeat->child);
-  if (repeat->max == 0 || width == 0)
-    return 0;
+  if (repeat->max == 0 || width == 0) return 0;
   bool fixed = width != WIDTH_VARIES && repeat->min == repeat->max;
   return fixed ? width * repeat->min : WIDTH_VARIES;
 }
@@ -111,10 +106,8 @@ static bool picked_repeat(struct emit *e, struct node *repeat, bool leading) {
   }
   if (width_of(repeat->child) != WIDTH_VARIES) {
     uint32_t times = min + (max > min ? pick(e, max - min + 1) : 0);
-    if (times > 0)
-      emit_node(e, repeat->child);
-    if (times > 0)
-      emit_count(e, times, times, false);
+    if (times > 0) emit_node(e, repeat->child);
+    if (times > 0) emit_count(e, times, times, false);
     return true;
   }
   emit_times(e, repeat->child, min + (max > min ? pick(e, max - min + 1) : 0));
@@ -122,12 +115,10 @@ static bool picked_repeat(struct emit *e, struct node *repeat, bool leading) {
 }
 
 bool emit_picked(struct emit *e, struct node *node) {
-  if (!e->picks || width_of(node) != WIDTH_VARIES)
-    return false;
+  if (!e->picks || width_of(node) != WIDTH_VARIES) return false;
   bool leading = e->picks->leading;
   e->picks->leading = false;
-  if (node->kind == NODE_REPEAT)
-    return picked_repeat(e, node, leading);
+  if (node->kind == NODE_REPEAT) return picked_repeat(e, node, leading);
   uint32_t ways = 0;
   for (const struct node *way = node->child; way; way = way->next)
     ways++;
@@ -162,8 +153,7 @@ void emit_behind(struct emit *e, const struct node *look) {
       buf_put(e->out, str_of(bar));
       bar = "|";
       emit_branch(e, way);
-      if (++branches > BEHIND_BRANCHES_MAX)
-        refuse(e, look->at, T_REGEX_BEHIND_MANY, STR_NONE);
+      if (++branches > BEHIND_BRANCHES_MAX) refuse(e, look->at, T_REGEX_BEHIND_MANY, STR_NONE);
     } while (!e->fail && !e->out->fail && turn(&picks));
     memset(picks.digit, 0, sizeof picks.digit);
   }

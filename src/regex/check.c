@@ -15,10 +15,8 @@
 static enum node_blank blank_sequence(const struct node *sequence) {
   enum node_blank blank = BLANK_ONLY;
   for (const struct node *term = sequence->child; term; term = term->next) {
-    if (term->blank == BLANK_NEVER)
-      return BLANK_NEVER;
-    if (term->blank == BLANK_EARLY || blank == BLANK_ONLY)
-      blank = term->blank;
+    if (term->blank == BLANK_NEVER) return BLANK_NEVER;
+    if (term->blank == BLANK_EARLY || blank == BLANK_ONLY) blank = term->blank;
   }
   return blank;
 }
@@ -36,12 +34,9 @@ static enum node_blank blank_choice(const struct node *choice) {
 
 static enum node_blank blank_repeat(const struct node *repeat) {
   enum node_blank inner = repeat->child->blank;
-  if (repeat->max == 0 || inner == BLANK_ONLY)
-    return BLANK_ONLY;
-  if (repeat->min == 0)
-    return repeat->lazy ? BLANK_EARLY : BLANK_LAST;
-  if (inner == BLANK_LAST)
-    return repeat->lazy ? BLANK_EARLY : BLANK_LAST;
+  if (repeat->max == 0 || inner == BLANK_ONLY) return BLANK_ONLY;
+  if (repeat->min == 0) return repeat->lazy ? BLANK_EARLY : BLANK_LAST;
+  if (inner == BLANK_LAST) return repeat->lazy ? BLANK_EARLY : BLANK_LAST;
   return inner;
 }
 
@@ -74,16 +69,14 @@ static void mark_blank(struct node *node) {
  * always does (and is left out), never does, or is one loop of its own (a*, which
  * becomes a+). */
 static bool way_can_skip(const struct node *sequence) {
-  if (sequence->blank == BLANK_NEVER || sequence->blank == BLANK_ONLY)
-    return true;
+  if (sequence->blank == BLANK_NEVER || sequence->blank == BLANK_ONLY) return true;
   const struct node *term = sequence->child;
   return !term->next && term->kind == NODE_REPEAT && term->min == 0 &&
          term->child->blank == BLANK_NEVER;
 }
 
 static bool can_skip_blank(const struct node *repeat) {
-  if (repeat->min > 0 || repeat->lazy || repeat->child->kind != NODE_GROUP)
-    return false;
+  if (repeat->min > 0 || repeat->lazy || repeat->child->kind != NODE_GROUP) return false;
   const struct node *way = repeat->child->child->child;
   while (way && way_can_skip(way))
     way = way->next;
@@ -91,13 +84,11 @@ static bool can_skip_blank(const struct node *repeat) {
 }
 
 static enum rein_code check_loop(const struct tree *t, struct node *repeat) {
-  if (repeat->child->blank != BLANK_EARLY || repeat->min == repeat->max)
-    return REIN_OK;
+  if (repeat->child->blank != BLANK_EARLY || repeat->min == repeat->max) return REIN_OK;
   repeat->skip_blank = can_skip_blank(repeat);
   /* Lazy: behind the loop was tried first; only counted copies change the order. */
   bool same = repeat->lazy && (repeat->max == REPEAT_FOREVER || repeat->max - repeat->min == 1);
-  if (repeat->skip_blank || same)
-    return REIN_OK;
+  if (repeat->skip_blank || same) return REIN_OK;
   return tree_refuse(t, repeat->at, T_REGEX_LOOP_BLANK, STR("(?:…)"), 0);
 }
 
@@ -115,8 +106,7 @@ static uint64_t size_of(const struct node *node) {
     size += size_of(child);
   bool single = node->kind == NODE_REPEAT &&
                 (node->child->kind == NODE_UNIT || node->child->kind == NODE_SET);
-  if (node->kind != NODE_REPEAT || single)
-    return size;
+  if (node->kind != NODE_REPEAT || single) return size;
   uint64_t copies = node->max == REPEAT_FOREVER ? node->min : node->max;
   size *= copies > 0 ? copies : 1;
   return size > SIZE_MAX_UNITS ? SIZE_MAX_UNITS + 1 : size;
@@ -126,8 +116,7 @@ enum rein_code check_tree(struct tree *tree) {
   if (size_of(tree->root) > SIZE_MAX_UNITS)
     return tree_refuse(tree, 0, T_REGEX_TOO_BIG, STR_NONE, 0);
   enum rein_code code = refs_resolve(tree);
-  if (code)
-    return code;
+  if (code) return code;
   mark_blank(tree->root);
   code = check_loops(tree, tree->root);
   return code ? code : refs_check(tree);

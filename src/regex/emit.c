@@ -17,8 +17,8 @@ static void put_callout(struct emit *e) {
 }
 
 static void put_unit(struct emit *e, uint16_t unit) {
-  bool plain = (unit >= '0' && unit <= '9') || (unit >= 'a' && unit <= 'z') ||
-               (unit >= 'A' && unit <= 'Z');
+  bool plain =
+      (unit >= '0' && unit <= '9') || (unit >= 'a' && unit <= 'z') || (unit >= 'A' && unit <= 'Z');
   if (plain)
     buf_c(e->out, (char)unit);
   else
@@ -27,10 +27,8 @@ static void put_unit(struct emit *e, uint16_t unit) {
 
 static void put_range(struct emit *e, uint32_t from, uint32_t to) {
   put_unit(e, (uint16_t)from);
-  if (to > from + 1)
-    buf_c(e->out, '-');
-  if (to > from)
-    put_unit(e, (uint16_t)to);
+  if (to > from + 1) buf_c(e->out, '-');
+  if (to > from) put_unit(e, (uint16_t)to);
 }
 
 /* Written the way that takes fewer ranges: what is in, or what is not. But a
@@ -55,14 +53,12 @@ static void put_set(struct emit *e, const struct set *set) {
       put_range(e, free_from, r[i].from - 1u);
     free_from = r[i].to + 1u;
   }
-  if (set->n == 0)
-    put_range(e, 0, UNITS_ALL - 1);
+  if (set->n == 0) put_range(e, 0, UNITS_ALL - 1);
   buf_c(e->out, ']');
 }
 
 void emit_count(struct emit *e, uint32_t min, uint32_t max, bool lazy) {
-  if (min == 1 && max == 1)
-    return;
+  if (min == 1 && max == 1) return;
   if (max == REPEAT_FOREVER && min <= 1)
     buf_c(e->out, min == 0 ? '*' : '+');
   else if (min == 0 && max == 1)
@@ -73,8 +69,7 @@ void emit_count(struct emit *e, uint32_t min, uint32_t max, bool lazy) {
     buf_fmt(e->out, "{%u}", min);
   else
     buf_fmt(e->out, "{%u,%u}", min, max);
-  if (lazy && min != max)
-    buf_c(e->out, '?');
+  if (lazy && min != max) buf_c(e->out, '?');
 }
 
 /* a{100,200} as a{64}, a callout, a{36,136}: PCRE2 takes a run in one go. */
@@ -102,17 +97,14 @@ static void emit_skipping(struct emit *e, struct node *group) {
   buf_put(e->out, group->wanted ? STR("(") : STR("(?:"));
   const char *bar = "";
   for (struct node *way = group->child->child; way; way = way->next) {
-    if (way->blank == BLANK_ONLY)
-      continue;
+    if (way->blank == BLANK_ONLY) continue;
     buf_put(e->out, str_of(bar));
     bar = "|";
     struct node *only = way->blank == BLANK_NEVER ? NULL : way->child;
     uint32_t min = only ? only->min : 0;
-    if (only)
-      only->min = 1;
+    if (only) only->min = 1;
     emit_node(e, way);
-    if (only)
-      only->min = min;
+    if (only) only->min = min;
   }
   buf_c(e->out, ')');
 }
@@ -133,15 +125,12 @@ static void emit_loop(struct emit *e, struct node *repeat) {
 
 static void emit_repeat(struct emit *e, struct node *repeat) {
   enum node_kind kind = repeat->child->kind;
-  if (repeat->max == 0)
-    return;
+  if (repeat->max == 0) return;
   if (repeat->child->blank == BLANK_ONLY) { /* JavaScript takes none that it need not */
-    if (repeat->min > 0)
-      emit_node(e, repeat->child);
+    if (repeat->min > 0) emit_node(e, repeat->child);
     return;
   }
-  if (emit_picked(e, repeat))
-    return;
+  if (emit_picked(e, repeat)) return;
   if (kind == NODE_UNIT || kind == NODE_SET)
     emit_run(e, repeat);
   else
@@ -151,16 +140,14 @@ static void emit_repeat(struct emit *e, struct node *repeat) {
 void emit_choice(struct emit *e, const struct node *choice) {
   for (struct node *way = choice->child; way; way = way->next) {
     emit_node(e, way);
-    if (way->next)
-      buf_c(e->out, '|');
+    if (way->next) buf_c(e->out, '|');
   }
 }
 
 static void emit_group(struct emit *e, struct node *group) {
   group->number = group->wanted ? ++e->groups : 0;
   buf_put(e->out, group->wanted ? STR("(") : STR("(?:"));
-  if (!emit_picked(e, group->child))
-    emit_choice(e, group->child);
+  if (!emit_picked(e, group->child)) emit_choice(e, group->child);
   buf_c(e->out, ')');
   e->since += node_forks(group->child) ? FORK_WEIGHT : 0;
 }
@@ -180,8 +167,7 @@ static void emit_look(struct emit *e, const struct node *look) {
 
 static void emit_sequence(struct emit *e, const struct node *sequence) {
   for (struct node *term = sequence->child; term && !e->fail; term = term->next) {
-    if (++e->since >= CALLOUT_WEIGHT)
-      put_callout(e);
+    if (++e->since >= CALLOUT_WEIGHT) put_callout(e);
     emit_node(e, term);
   }
 }
@@ -208,9 +194,7 @@ void emit_node(struct emit *e, struct node *node) {
 enum rein_code emit_tree(struct tree *tree, struct buf *out) {
   struct emit e = {.tree = tree, .out = out};
   emit_choice(&e, tree->root);
-  if (e.fail)
-    return e.fail;
-  if (out->fail == REIN_LIMIT)
-    return tree_refuse(tree, 0, T_REGEX_TOO_BIG, STR_NONE, 0);
+  if (e.fail) return e.fail;
+  if (out->fail == REIN_LIMIT) return tree_refuse(tree, 0, T_REGEX_TOO_BIG, STR_NONE, 0);
   return out->fail;
 }

@@ -4,8 +4,7 @@
 #include "regex/parse.h"
 
 static int hex_value(int32_t c) {
-  if (c >= '0' && c <= '9')
-    return c - '0';
+  if (c >= '0' && c <= '9') return c - '0';
   int32_t lower = c | 0x20;
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -19,8 +18,7 @@ static uint16_t read_hex(struct parse *p, size_t digits) {
   uint32_t v = 0;
   for (size_t k = 1; k <= digits; k++) {
     int digit = hex_value(parse_peek(p, k));
-    if (digit < 0)
-      return p->tree->units[p->i++];
+    if (digit < 0) return p->tree->units[p->i++];
     v = v * 16 + (uint32_t)digit;
   }
   p->i += digits + 1;
@@ -32,8 +30,7 @@ static uint16_t read_octal(struct parse *p) {
   uint32_t v = 0;
   for (int k = 0; k < 3; k++) {
     int32_t c = parse_peek(p, 0);
-    if (c < '0' || c > '7' || v >= 32)
-      break;
+    if (c < '0' || c > '7' || v >= 32) break;
     v = v * 8 + (uint32_t)(c - '0');
     p->i++;
   }
@@ -44,8 +41,7 @@ static uint16_t read_octal(struct parse *p) {
 static uint16_t read_control(struct parse *p, bool in_class) {
   int32_t c = parse_peek(p, 1);
   bool other = in_class && ((c >= '0' && c <= '9') || c == '_');
-  if (!is_letter(c) && !other)
-    return '\\';
+  if (!is_letter(c) && !other) return '\\';
   p->i += 2;
   return (uint16_t)(c & 0x1f);
 }
@@ -79,8 +75,7 @@ static bool is_class_escape(int32_t c) {
 static struct node *read_named_ref(struct parse *p, struct node *sequence, size_t at) {
   struct node *ref = parse_node(p, sequence, NODE_REF, at);
   p->i++;
-  if (!ref)
-    return NULL;
+  if (!ref) return NULL;
   if (!parse_take(p, '<')) {
     parse_fail(p, at, T_REGEX_K_BARE, STR("\\k"));
     return NULL;
@@ -98,8 +93,7 @@ static bool read_ref_number(struct parse *p, uint32_t *number) {
     p->i++;
   }
   *number = v;
-  if (v <= p->captures)
-    return true;
+  if (v <= p->captures) return true;
   p->i = from;
   return false;
 }
@@ -118,12 +112,10 @@ struct node *parse_escape(struct parse *p, struct node *sequence) {
   }
   if (c >= '1' && c <= '9' && read_ref_number(p, &number)) {
     struct node *ref = parse_node(p, sequence, NODE_REF, at);
-    if (ref)
-      ref->group = number;
+    if (ref) ref->group = number;
     return ref;
   }
-  if (c == 'k' && p->tree->names)
-    return read_named_ref(p, sequence, at);
+  if (c == 'k' && p->tree->names) return read_named_ref(p, sequence, at);
   if (is_class_escape(c)) {
     p->i++;
     bits_clear(p->bits);
@@ -146,16 +138,12 @@ static bool read_atom(struct parse *p, struct atom *atom) {
     atom->unit = p->tree->units[p->i++];
     return true;
   }
-  if (next == PARSE_END)
-    return parse_fail(p, p->i, T_REGEX_BACKSLASH_LAST, STR("\\"));
-  if (next == 'k' && p->tree->names)
-    return parse_fail(p, p->i, T_REGEX_K_BARE, STR("\\k"));
+  if (next == PARSE_END) return parse_fail(p, p->i, T_REGEX_BACKSLASH_LAST, STR("\\"));
+  if (next == 'k' && p->tree->names) return parse_fail(p, p->i, T_REGEX_K_BARE, STR("\\k"));
   p->i++;
   atom->many = is_class_escape(next);
-  if (atom->many)
-    bits_escape(p->bits, (char)next);
-  if (atom->many || next == 'b')
-    p->i++;
+  if (atom->many) bits_escape(p->bits, (char)next);
+  if (atom->many || next == 'b') p->i++;
   if (next == 'b')
     atom->unit = '\b';
   else if (!atom->many)
@@ -164,22 +152,19 @@ static bool read_atom(struct parse *p, struct atom *atom) {
 }
 
 static void add_atom(struct parse *p, const struct atom *atom) {
-  if (!atom->many)
-    bits_add(p->bits, atom->unit, atom->unit);
+  if (!atom->many) bits_add(p->bits, atom->unit, atom->unit);
 }
 
 /* One atom, or a range of two. */
 static bool read_member(struct parse *p) {
   struct atom from, to;
-  if (!read_atom(p, &from))
-    return false;
+  if (!read_atom(p, &from)) return false;
   if (parse_peek(p, 0) != '-' || parse_peek(p, 1) == ']' || parse_peek(p, 1) == PARSE_END) {
     add_atom(p, &from);
     return true;
   }
   p->i++;
-  if (!read_atom(p, &to))
-    return false;
+  if (!read_atom(p, &to)) return false;
   if (from.many || to.many) { /* annex B: [\d-x] holds the digits, - and x */
     add_atom(p, &from);
     add_atom(p, &to);
@@ -201,8 +186,7 @@ struct node *parse_class(struct parse *p, struct node *sequence) {
       parse_fail(p, at, T_REGEX_CLASS_OPEN, STR("["));
       return NULL;
     }
-    if (!read_member(p))
-      return NULL;
+    if (!read_member(p)) return NULL;
   }
   p->i++;
   return parse_set(p, sequence, at, invert);

@@ -23,14 +23,12 @@ static bool is_low(uint16_t u) {
 /* How many units from i on make one character; 0: half a pair, which no
  * subject's UTF-8 shows. */
 static size_t whole(const struct run *r, size_t i) {
-  if (is_high(r->unit[i]))
-    return i + 1 < r->n && is_low(r->unit[i + 1]) ? 2 : 0;
+  if (is_high(r->unit[i])) return i + 1 < r->n && is_low(r->unit[i + 1]) ? 2 : 0;
   return is_low(r->unit[i]) ? 0 : 1;
 }
 
 static size_t utf8_size(const struct run *r, size_t i, size_t units) {
-  if (units == 2)
-    return 4;
+  if (units == 2) return 4;
   return r->unit[i] < 0x80 ? 1 : r->unit[i] < 0x800 ? 2 : 3;
 }
 
@@ -58,15 +56,13 @@ static void finish(struct run *r) {
     }
     bytes += size;
     i += units > 0 ? units : 1;
-    if (bytes > r->best->n)
-      keep(r, from, i);
+    if (bytes > r->best->n) keep(r, from, i);
   }
   r->n = 0;
 }
 
 static void add_unit(struct run *r, uint16_t unit) {
-  if (r->n == LITERAL_BYTES_MAX)
-    finish(r);
+  if (r->n == LITERAL_BYTES_MAX) finish(r);
   r->unit[r->n++] = unit;
 }
 
@@ -83,8 +79,7 @@ static void walk_term(struct run *r, const struct node *term) {
   case NODE_LOOK: return; /* take nothing: what is around them is together */
   case NODE_GROUP: walk_choice(r, term->child); return;
   case NODE_REPEAT:
-    if (term->min > 0)
-      walk_term(r, term->child);
+    if (term->min > 0) walk_term(r, term->child);
     finish(r);
     return;
   case NODE_SET:

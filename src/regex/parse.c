@@ -6,8 +6,7 @@
 #include "base/mem.h"
 
 bool parse_fail(struct parse *p, size_t at, enum text_id text, struct str what) {
-  if (!p->fail)
-    p->fail = tree_refuse(p->tree, at, text, what, 0);
+  if (!p->fail) p->fail = tree_refuse(p->tree, at, text, what, 0);
   return false;
 }
 
@@ -24,23 +23,19 @@ struct node *parse_node(struct parse *p, struct node *parent, enum node_kind kin
     parent->last->next = node;
   else if (parent)
     parent->child = node;
-  if (parent)
-    parent->last = node;
+  if (parent) parent->last = node;
   return node;
 }
 
 struct node *parse_unit(struct parse *p, struct node *parent, size_t at, uint16_t unit) {
   struct node *node = parse_node(p, parent, NODE_UNIT, at);
-  if (node)
-    node->unit = p->fold ? p->fold[unit] : unit;
+  if (node) node->unit = p->fold ? p->fold[unit] : unit;
   return node;
 }
 
 struct node *parse_set(struct parse *p, struct node *parent, size_t at, bool invert) {
-  if (p->fold)
-    bits_fold(p->bits, p->fold);
-  if (invert)
-    bits_invert(p->bits);
+  if (p->fold) bits_fold(p->bits, p->fold);
+  if (invert) bits_invert(p->bits);
   const struct set *set = bits_set(p->bits, &p->tree->arena);
   if (!set) {
     p->fail = REIN_MEMORY;
@@ -79,8 +74,7 @@ static bool read_braces(struct parse *p, uint32_t *min, uint32_t *max) {
   size_t from = p->i;
   bool good = parse_take(p, '{') && read_number(p, min);
   *max = *min;
-  if (good && parse_take(p, ',') && !read_number(p, max))
-    *max = REPEAT_FOREVER;
+  if (good && parse_take(p, ',') && !read_number(p, max)) *max = REPEAT_FOREVER;
   good = good && parse_take(p, '}');
   p->i = good ? p->i : from;
   return good;
@@ -89,8 +83,7 @@ static bool read_braces(struct parse *p, uint32_t *min, uint32_t *max) {
 static bool read_quantifier(struct parse *p, uint32_t *min, uint32_t *max) {
   *min = 0;
   *max = REPEAT_FOREVER;
-  if (parse_take(p, '*'))
-    return true;
+  if (parse_take(p, '*')) return true;
   if (parse_take(p, '+')) {
     *min = 1;
     return true;
@@ -113,8 +106,7 @@ static bool wrap(struct parse *p, struct node *sequence, struct node *term, stru
   moved->parent = term;
   for (struct node *child = moved->child; child; child = child->next)
     child->parent = moved;
-  if (moved->kind == NODE_GROUP && moved->group)
-    p->tree->groups[moved->group] = moved;
+  if (moved->kind == NODE_GROUP && moved->group) p->tree->groups[moved->group] = moved;
   *term = *repeat;
   term->parent = sequence;
   term->child = term->last = moved;
@@ -124,11 +116,9 @@ static bool wrap(struct parse *p, struct node *sequence, struct node *term, stru
 static bool read_repeat(struct parse *p, struct node *sequence, struct node *term) {
   size_t at = p->i;
   struct node repeat = {.kind = NODE_REPEAT, .at = term->at};
-  if (!read_quantifier(p, &repeat.min, &repeat.max))
-    return true;
+  if (!read_quantifier(p, &repeat.min, &repeat.max)) return true;
   struct str source = tree_source(p->tree, at, p->i);
-  if (repeat.max < repeat.min)
-    return parse_fail(p, at, T_REGEX_REPEAT_ORDER, source);
+  if (repeat.max < repeat.min) return parse_fail(p, at, T_REGEX_REPEAT_ORDER, source);
   uint32_t highest = repeat.max == REPEAT_FOREVER ? repeat.min : repeat.max;
   if (highest > REGEX_REPEAT_MAX) {
     p->fail = tree_refuse(p->tree, at, T_REGEX_REPEAT_MAX, source, REGEX_REPEAT_MAX);
@@ -140,31 +130,35 @@ static bool read_repeat(struct parse *p, struct node *sequence, struct node *ter
 
 static bool read_choice(struct parse *p, struct node *choice);
 
+/* Groups of other dialects, by what stands behind "(?". */
+static enum text_id foreign_kind(int32_t c, int32_t next) {
+  switch (c) {
+  case 'P': return next == '<' || next == '=' ? T_REGEX_GROUP_PYTHON : T_REGEX_GROUP_KIND;
+  case '#': return T_REGEX_GROUP_COMMENT;
+  case '>': return T_REGEX_GROUP_ATOMIC;
+  case 'i':
+  case 'm':
+  case 's':
+  case '-': return T_REGEX_GROUP_FLAGS;
+  default: return T_REGEX_GROUP_KIND;
+  }
+}
+
 /* Behind "(?": what kind of group it is; false when JavaScript has none such. */
 static bool read_kind(struct parse *p, struct node *group, size_t at) {
   int32_t c = parse_peek(p, 0), next = parse_peek(p, 1);
-  bool behind = c == '<' && (next == '=' || next == '!');
   if (c == ':') {
     p->i++;
     return true;
   }
-  if (c == '=' || c == '!' || behind) {
-    p->i += behind ? 2 : 1;
-    group->kind = NODE_LOOK;
-    group->behind = behind;
-    group->negative = c == '!' || (behind && next == '!');
-    return true;
-  }
-  struct str source = tree_source(p->tree, at, p->i + 1);
-  if (c == 'P' && (next == '<' || next == '=' || next == '>'))
-    return parse_fail(p, at, T_REGEX_GROUP_PYTHON, source);
-  if (c == '#')
-    return parse_fail(p, at, T_REGEX_GROUP_COMMENT, source);
-  if (c == '>')
-    return parse_fail(p, at, T_REGEX_GROUP_ATOMIC, source);
-  if (c == 'i' || c == 'm' || c == 's' || c == '-')
-    return parse_fail(p, at, T_REGEX_GROUP_FLAGS, source);
-  return parse_fail(p, at, T_REGEX_GROUP_KIND, source);
+  group->behind = c == '<';
+  int32_t sign = group->behind ? next : c;
+  if (sign != '=' && sign != '!')
+    return parse_fail(p, at, foreign_kind(c, next), tree_source(p->tree, at, p->i + 1));
+  p->i += group->behind ? 2 : 1;
+  group->kind = NODE_LOOK;
+  group->negative = sign == '!';
+  return true;
 }
 
 static bool name_is_new(struct parse *p, const struct node *group) {
@@ -187,8 +181,7 @@ static bool read_opening(struct parse *p, struct node *group) {
   }
   group->group = ++p->tree->groups_n;
   p->tree->groups[group->group] = group;
-  if (!named)
-    return true;
+  if (!named) return true;
   p->i += 2;
   return parse_name(p, &group->name) && name_is_new(p, group);
 }
@@ -200,11 +193,9 @@ static struct node *read_group(struct parse *p, struct node *sequence) {
     return NULL;
   }
   struct node *group = parse_node(p, sequence, NODE_GROUP, at);
-  if (!group || !read_opening(p, group))
-    return NULL;
+  if (!group || !read_opening(p, group)) return NULL;
   struct node *choice = parse_node(p, group, NODE_CHOICE, p->i);
-  if (!choice || !read_choice(p, choice))
-    return NULL;
+  if (!choice || !read_choice(p, choice)) return NULL;
   if (!parse_take(p, ')')) {
     parse_fail(p, at, T_REGEX_GROUP_OPEN, STR("("));
     return NULL;
@@ -271,11 +262,9 @@ static bool repeatable(const struct node *term) {
 }
 
 static bool read_sequence(struct parse *p, struct node *sequence) {
-  for (int32_t c = parse_peek(p, 0); c != PARSE_END && c != '|' && c != ')';
-       c = parse_peek(p, 0)) {
+  for (int32_t c = parse_peek(p, 0); c != PARSE_END && c != '|' && c != ')'; c = parse_peek(p, 0)) {
     struct node *term = read_term(p, sequence);
-    if (!term || (repeatable(term) && !read_repeat(p, sequence, term)))
-      return false;
+    if (!term || (repeatable(term) && !read_repeat(p, sequence, term))) return false;
   }
   return true;
 }
@@ -283,8 +272,7 @@ static bool read_sequence(struct parse *p, struct node *sequence) {
 static bool read_choice(struct parse *p, struct node *choice) {
   do {
     struct node *sequence = parse_node(p, choice, NODE_SEQUENCE, p->i);
-    if (!sequence || !read_sequence(p, sequence))
-      return false;
+    if (!sequence || !read_sequence(p, sequence)) return false;
   } while (parse_take(p, '|'));
   return true;
 }
@@ -320,10 +308,8 @@ static enum rein_code read_all(struct parse *p) {
   struct tree *t = p->tree;
   t->groups = arena_array(&t->arena, struct node *, p->captures + 1);
   t->root = parse_node(p, NULL, NODE_CHOICE, 0);
-  if (!t->groups || !t->root)
-    return REIN_MEMORY;
-  if (read_choice(p, t->root) && p->i < t->n)
-    parse_fail(p, p->i, T_REGEX_GROUP_CLOSE, STR(")"));
+  if (!t->groups || !t->root) return REIN_MEMORY;
+  if (read_choice(p, t->root) && p->i < t->n) parse_fail(p, p->i, T_REGEX_GROUP_CLOSE, STR(")"));
   return p->fail;
 }
 

@@ -12,10 +12,10 @@ enum rein_code parse_tree(struct tree *tree, const uint16_t *fold) REIN_CHECKED;
 
 struct parse {
   struct tree *tree;
-  size_t i;            /* next unit */
-  unsigned depth;      /* of groups */
-  uint32_t captures;   /* groups in the whole pattern */
-  struct bits *bits;   /* room for one set */
+  size_t i;          /* next unit */
+  unsigned depth;    /* of groups */
+  uint32_t captures; /* groups in the whole pattern */
+  struct bits *bits; /* room for one set */
   const uint16_t *fold;
   enum rein_code fail; /* once set, all is over */
 };

@@ -42,8 +42,7 @@ static bool is_cut_off(const struct node *group, const struct node *meet) {
 }
 
 static bool holds_nothing(const struct node *ref, const struct node *group) {
-  if (is_inside(ref, group))
-    return true;
+  if (is_inside(ref, group)) return true;
   const struct node *meet = meeting(group, ref);
   if (meet->kind == NODE_CHOICE)
     return true; /* another way is taken, or a loop came round in between */
@@ -73,8 +72,7 @@ static enum rein_code resolve(struct tree *t, struct node *node) {
   if (node->kind == NODE_REF) {
     if (node->name.n > 0 && !find_name(t, node))
       return tree_refuse(t, node->at, T_REGEX_NAME_UNKNOWN, ref_source(t, node), 0);
-    if (holds_nothing(node, t->groups[node->group]))
-      node->kind = NODE_EMPTY;
+    if (holds_nothing(node, t->groups[node->group])) node->kind = NODE_EMPTY;
   }
   enum rein_code code = REIN_OK;
   for (struct node *child = node->child; child && !code; child = child->next)
@@ -84,8 +82,8 @@ static enum rein_code resolve(struct tree *t, struct node *node) {
 
 /* The way from a group up to `top`: what may leave it out, what repeats it. */
 struct way {
-  bool optional;          /* something on the way may pass the group by */
-  bool optional_in_loop;  /* ... inside of a loop on the way */
+  bool optional;         /* something on the way may pass the group by */
+  bool optional_in_loop; /* ... inside of a loop on the way */
   bool loop;
   bool blank_loop; /* an iteration may be dropped, with what it held */
 };
@@ -98,10 +96,8 @@ static struct way way_up(const struct node *group, const struct node *top) {
       w.loop = true;
       w.optional_in_loop = w.optional;
     }
-    if (repeat && n->min < n->max && n->child->blank != BLANK_NEVER)
-      w.blank_loop = true;
-    if ((repeat && n->min == 0) || (n->kind == NODE_CHOICE && node_forks(n)))
-      w.optional = true;
+    if (repeat && n->min < n->max && n->child->blank != BLANK_NEVER) w.blank_loop = true;
+    if ((repeat && n->min == 0) || (n->kind == NODE_CHOICE && node_forks(n))) w.optional = true;
   }
   return w;
 }

@@ -28,8 +28,7 @@ static void take_back(void *p, void *ctx) {
  * be wrong, and anything else is a mistake here, which the sentence reports. */
 static enum rein_code explain(const struct tree *tree, int error) {
   struct num_text number;
-  if (error == PCRE2_ERROR_HEAP_FAILED)
-    return REIN_MEMORY;
+  if (error == PCRE2_ERROR_HEAP_FAILED) return REIN_MEMORY;
   if (error == PCRE2_ERROR_PATTERN_TOO_LARGE || error == PCRE2_ERROR_PATTERN_TOO_COMPLICATED)
     return tree_refuse(tree, 0, T_REGEX_TOO_BIG, STR_NONE, 0);
   return tree_refuse(tree, 0, T_REGEX_ENGINE, str_num(&number, error), 0);
@@ -39,8 +38,7 @@ static enum rein_code compile(struct regex *regex, const struct tree *tree, stru
   uint16_t *wide = text.n > 0 ? mem_resize(NULL, text.n * sizeof *wide) : NULL;
   pcre2_compile_context *context = pcre2_compile_context_create(regex->memory);
   enum rein_code code = REIN_MEMORY;
-  if (!context || (text.n > 0 && !wide))
-    goto out;
+  if (!context || (text.n > 0 && !wide)) goto out;
   for (size_t i = 0; i < text.n; i++)
     wide[i] = (unsigned char)text.p[i];
   pcre2_set_parens_nest_limit(context, PARENS_MAX);
@@ -74,27 +72,20 @@ static enum rein_code translate(struct regex *regex, struct tree *tree) {
   struct buf text;
   buf_init(&text, EMIT_BYTES_MAX);
   enum rein_code code = parse_tree(tree, regex->fold);
-  if (!code)
-    code = check_tree(tree);
-  if (!code)
-    code = emit_tree(tree, &text);
-  if (!code)
-    code = compile(regex, tree, buf_str(&text));
-  if (!code && !regex->fold)
-    code = keep_literal(regex, tree);
+  if (!code) code = check_tree(tree);
+  if (!code) code = emit_tree(tree, &text);
+  if (!code) code = compile(regex, tree, buf_str(&text));
+  if (!code && !regex->fold) code = keep_literal(regex, tree);
   buf_release(&text);
   return code;
 }
 
 static enum rein_code start(struct regex *regex, unsigned flags) {
   regex->memory = pcre2_general_context_create(give, take_back, NULL);
-  if (!regex->memory)
-    return REIN_MEMORY;
-  if (!(flags & REGEX_IGNORE_CASE))
-    return REIN_OK;
+  if (!regex->memory) return REIN_MEMORY;
+  if (!(flags & REGEX_IGNORE_CASE)) return REIN_OK;
   regex->fold = mem_resize(NULL, UNITS_ALL * sizeof *regex->fold);
-  if (!regex->fold)
-    return REIN_MEMORY;
+  if (!regex->fold) return REIN_MEMORY;
   fold_fill(regex->fold);
   return REIN_OK;
 }
@@ -104,28 +95,23 @@ enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **out,
   struct tree tree;
   struct regex *regex = mem_zero(sizeof *regex);
   enum rein_code code = tree_init(&tree, pattern, err);
-  if (!code)
-    code = regex ? start(regex, flags) : REIN_MEMORY;
-  if (!code)
-    code = translate(regex, &tree);
+  if (!code) code = regex ? start(regex, flags) : REIN_MEMORY;
+  if (!code) code = translate(regex, &tree);
   tree_release(&tree);
-  if (code == REIN_MEMORY)
-    ERR(err, REIN_MEMORY, T_REGEX_NO_MEMORY);
+  if (code == REIN_MEMORY) ERR(err, REIN_MEMORY, T_REGEX_NO_MEMORY);
   if (code) {
     regex_free(regex);
     return code;
   }
   /* Where the system forbids writing code PCRE2 interprets: slower, with the
    * same answers, and with a step limit of its own (match.c). */
-  regex->jit =
-      !(flags & REGEX_NO_JIT) && pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE) == 0;
+  regex->jit = !(flags & REGEX_NO_JIT) && pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE) == 0;
   *out = regex;
   return REIN_OK;
 }
 
 void regex_free(struct regex *regex) {
-  if (!regex)
-    return;
+  if (!regex) return;
   pcre2_code_free(regex->code);
   pcre2_general_context_free(regex->memory);
   mem_free(regex->fold);

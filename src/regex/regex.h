@@ -23,14 +23,14 @@ enum regex_flags {
 /* REIN_INPUT with `at` (byte in the pattern) and a sentence: a syntax error as
  * JavaScript would call it, or a form that is not supported and what to write
  * instead. Thread-safe once made: each thread brings its own scratch. */
-enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **regex,
-                         struct err *err) REIN_CHECKED;
+enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **regex, struct err *err)
+    REIN_CHECKED;
 void regex_free(struct regex *regex);
 
 struct regex_scratch; /* match data and stack of one thread */
 /* For this regex alone, which must outlive it. */
-enum rein_code regex_scratch_new(const struct regex *regex,
-                                 struct regex_scratch **scratch) REIN_CHECKED;
+enum rein_code regex_scratch_new(const struct regex *regex, struct regex_scratch **scratch)
+    REIN_CHECKED;
 void regex_scratch_free(struct regex_scratch *scratch);
 
 enum regex_hit { REGEX_NO, REGEX_YES, REGEX_GAVE_UP /* step limit */, REGEX_NO_MEMORY };

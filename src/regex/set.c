@@ -35,8 +35,7 @@ static void add_ranges(struct bits *b, const struct range *r, size_t n, bool out
       bits_add(b, free_from, r[i].from - 1u);
     free_from = r[i].to + 1u;
   }
-  if (outside && free_from < UNITS_ALL)
-    bits_add(b, free_from, UNITS_ALL - 1);
+  if (outside && free_from < UNITS_ALL) bits_add(b, free_from, UNITS_ALL - 1);
 }
 
 #define ADD(b, ranges, outside) add_ranges((b), ranges, sizeof ranges / sizeof *ranges, (outside))
@@ -58,13 +57,11 @@ void bits_escape(struct bits *b, char letter) {
 void bits_fold(struct bits *b, const uint16_t *fold) {
   for (uint32_t u = 0; u < UNITS_ALL; u++) {
     bool moves = (b->word[u / 64] >> u % 64 & 1) && fold[u] != u;
-    if (moves)
-      bits_add(b, fold[u], fold[u]);
+    if (moves) bits_add(b, fold[u], fold[u]);
   }
   /* No subject holds what folds to something else: it was folded too. */
   for (uint32_t u = 0; u < UNITS_ALL; u++)
-    if (fold[u] != u)
-      b->word[u / 64] &= ~(UINT64_C(1) << u % 64);
+    if (fold[u] != u) b->word[u / 64] &= ~(UINT64_C(1) << u % 64);
 }
 
 void bits_invert(struct bits *b) {
@@ -76,8 +73,7 @@ void bits_invert(struct bits *b) {
 static uint32_t next_unit(const struct bits *b, uint32_t u, bool in) {
   while (u < UNITS_ALL) {
     uint64_t word = (in ? b->word[u / 64] : ~b->word[u / 64]) >> u % 64;
-    if (word)
-      return u + (uint32_t)__builtin_ctzll(word);
+    if (word) return u + (uint32_t)__builtin_ctzll(word);
     u = (u / 64 + 1) * 64;
   }
   return UNITS_ALL;
@@ -87,8 +83,7 @@ static size_t fill(const struct bits *b, struct range *to) {
   size_t n = 0;
   for (uint32_t u = next_unit(b, 0, true); u < UNITS_ALL; n++) {
     uint32_t end = next_unit(b, u, false);
-    if (to)
-      to[n] = (struct range){(uint16_t)u, (uint16_t)(end - 1)};
+    if (to) to[n] = (struct range){(uint16_t)u, (uint16_t)(end - 1)};
     u = next_unit(b, end, true);
   }
   return n;
@@ -98,8 +93,7 @@ const struct set *bits_set(const struct bits *b, struct arena *a) {
   size_t n = fill(b, NULL);
   struct set *set = arena_new(a, struct set);
   struct range *range = n > 0 ? arena_array(a, struct range, n) : NULL;
-  if (!set || (n > 0 && !range))
-    return NULL;
+  if (!set || (n > 0 && !range)) return NULL;
   fill(b, range);
   *set = (struct set){range, n};
   return set;

@@ -1,5 +1,7 @@
 // Compares src/regex with the JavaScript engine that runs this:
-//   node differ.mjs HELPER PAIRS SEED [ARGUMENT…]
+//   node differ.mjs HELPER PAIRS|units|units-all SEED [ARGUMENT…]
+// With "units": every unit of the BMP in each class, and the case of those that
+// have one ("units-all": of all).
 // Generates patterns and subjects, asks the engine, asks HELPER (test_regex, its
 // arguments behind the seed), and prints one JSON object: what was compared,
 // what was refused, and every difference. A pattern must be an error in both, or
@@ -9,8 +11,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import vm from 'node:vm';
 
-const [, , helper, wantedText, seedText, ...helperArgs] = process.argv;
-const wanted = Number(wantedText);
+const [, , helper, mode, seedText, ...helperArgs] = process.argv;
+const wanted = Number(mode);
 
 // A small generator of our own: the same pairs for the same seed, everywhere.
 let state = Number(seedText) >>> 0 || 1;
@@ -172,16 +174,39 @@ function askEngine(re, list) {
 
 let unfinished = 0;
 
+const CLASSES = ['\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '.', '\\b', '\\B', '[\\b-\\s]', '[^\\w.]', '[à-ÿĀ-ſ]', '[^K-kſ]', '[α-ω]'];
+
+function makeUnitCases() {
+  const units = [];
+  for (let u = 0; u < 0x10000; u++) if (u < 0xd800 || u > 0xdfff) units.push(String.fromCharCode(u));
+  const cases = [];
+  const add = (pattern, flags, list) => {
+    const re = new RegExp(pattern, flags & 1 ? 'i' : '');
+    cases.push({ pattern, flags, must: true, list, want: list.map((s) => expected(re, s)) });
+  };
+  for (const p of CLASSES) for (const flags of [0, 1]) add(p, flags, units);
+  const next = (c, d) => String.fromCharCode(Math.max(0, c.charCodeAt(0) + d)).toWellFormed?.() ?? c;
+  for (const c of units) {
+    const kin = [c, c.toLowerCase(), c.toUpperCase(), c.toLowerCase().toUpperCase(), c.toUpperCase().toLowerCase()];
+    if (mode === 'units' && kin.every((k) => k === c)) continue;
+    const escaped = '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0');
+    const list = [...new Set([...kin, next(c, 1), next(c, -1), next(c, 32), next(c, -32), 'k', 'K', 's', 'S', 'ß', 'i', 'I'])];
+    add('^' + escaped + '$', 1, list);
+    add('^[^' + escaped + ']$', 1, list);
+  }
+  return cases;
+}
+
 function makeCases() {
   const cases = [];
   let pairs = 0;
   for (const { p, ordinary: must } of patterns()) {
     if (pairs >= wanted && !must && cases.length > ordinary.length + NASTY.length + SOUP.length) break;
-    const flags = must ? 0 : random(4) === 0 ? 1 : 0;
+    const flags = must ? 0 : (chance(25) ? 1 : 0) + (chance(25) ? 2 : 0); // 2: without the JIT
     const pattern = p.toWellFormed?.() ?? p;
     let re = null;
     try {
-      re = new RegExp(pattern, flags ? 'i' : '');
+      re = new RegExp(pattern, flags & 1 ? 'i' : '');
     } catch {
       // stays null: an error is expected of the other side too
     }
@@ -231,7 +256,7 @@ function compare(cases, lines) {
   return sum;
 }
 
-const cases = makeCases();
+const cases = mode.startsWith('units') ? makeUnitCases() : makeCases();
 const run = spawnSync(helper, helperArgs, { input: encode(cases), maxBuffer: 1 << 30 });
 if (run.status !== 0) {
   console.error(run.stderr.toString().slice(-4000));
