@@ -1,5 +1,6 @@
 /* Whole runs over HTTP on loopback: what a user, a model and a journal see. */
 #include "driver/world.h"
+#include "tools/call.h"
 
 /* -- plain runs -- */
 
@@ -121,6 +122,31 @@ static void test_tools_that_misbehave(void **state) {
   assert_int_equal(count_in(second, "the shelf fell over"), 1);
   assert_int_equal(count_in(second, "a\xef\xbf\xbd\xef\xbf\xbdz"), 1);
   assert_int_equal(count_in(second, "nowhere"), 2); /* its call, and the answer to it */
+  world_close(&w);
+}
+
+static int tool_flood(struct rein_call *call) {
+  size_t n = CALL_RESULT_MAX + 4096;
+  char *flood = malloc(n);
+  assert_non_null(flood);
+  memset(flood, 'x', n);
+  int code = rein_call_result(call, flood, n);
+  free(flood);
+  return code;
+}
+
+static void test_a_tool_that_floods(void **state) {
+  static const char *const names[] = {"flood", NULL};
+  const struct rein_tool rows[] = {ROW("flood", tool_flood, NULL)};
+  struct world w;
+  (void)state;
+  world_open(&w, serve_calls, (void *)names);
+  struct run_spec spec = world_spec(&w, rows, 1);
+  struct live *live = world_say(&w, &spec, "Go");
+  loop_run(w.loop);
+  assert_int_equal(live->outcome, REIN_OUTCOME_FINISHED);
+  live->big = true;
+  assert_true(peer_body(w.peer, 1).n < 200000); /* the model gets a head and a tail */
   world_close(&w);
 }
 
@@ -260,6 +286,55 @@ static void test_a_stall(void **state) {
   world_close(&w);
 }
 
+/* Longer in all than the idle limit, never silent for as long. */
+static bool serve_slowly(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
+  struct reply_text r;
+  struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+  (void)ctx;
+  (void)peer;
+  (void)n;
+  (void)body;
+  reply_begin(&r);
+  peer_stream_begin(fd);
+  for (int i = 0; i < 6; i++) {
+    reply_say(&r, "piece ");
+    peer_stream(fd, buf_str(&r.b));
+    buf_reset(&r.b);
+    poll(&p, 1, 120);
+  }
+  reply_end(&r, "end_turn");
+  peer_stream(fd, buf_str(&r.b));
+  buf_release(&r.b);
+  peer_wait(fd); /* and it never says that it is done */
+  return false;
+}
+
+static void test_slow_is_not_stalled(void **state) {
+  struct world w;
+  (void)state;
+  world_open(&w, serve_slowly, NULL);
+  struct run_spec spec = world_spec(&w, NULL, 0);
+  spec.idle_ms = 600;
+  spec.agent.retries = REIN_OFF;
+  struct live *live = world_say(&w, &spec, "Hi");
+  loop_run(w.loop);
+  assert_int_equal(live->outcome, REIN_OUTCOME_FINISHED);
+  assert_string_equal(buf_z(&live->text), "piece piece piece piece piece piece ");
+  world_close(&w);
+}
+
+static void test_a_server_that_never_closes(void **state) {
+  struct world w;
+  (void)state;
+  world_open(&w, serve_slowly, NULL);
+  struct run_spec spec = world_spec(&w, NULL, 0);
+  struct live *live = world_say(&w, &spec, "Hi");
+  loop_run(w.loop);
+  assert_int_equal(live->outcome, REIN_OUTCOME_FINISHED);
+  assert_true(live->took_ms < 10000); /* far from the five minutes of the idle limit */
+  world_close(&w);
+}
+
 static void test_nobody_listens(void **state) {
   struct world w;
   (void)state;
@@ -380,11 +455,14 @@ int main(void) {
       cmocka_unit_test(test_calls_and_results),
       cmocka_unit_test(test_readers_overlap),
       cmocka_unit_test(test_tools_that_misbehave),
+      cmocka_unit_test(test_a_tool_that_floods),
       cmocka_unit_test(test_a_late_tool_is_given_up),
       cmocka_unit_test(test_an_orphan_outlives_its_run),
       cmocka_unit_test(test_overloaded_then_good),
       cmocka_unit_test(test_a_torn_stream_then_good),
       cmocka_unit_test(test_a_stall),
+      cmocka_unit_test(test_slow_is_not_stalled),
+      cmocka_unit_test(test_a_server_that_never_closes),
       cmocka_unit_test(test_nobody_listens),
       cmocka_unit_test(test_a_person_decides),
       cmocka_unit_test(test_nobody_can_be_asked),
