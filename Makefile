@@ -13,12 +13,12 @@
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-MAKEFLAGS += --no-builtin-rules
-
 B ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= 2
+JOBFLAG := $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+MAKEFLAGS += --no-builtin-rules $(JOBFLAG)
 CLANG ?= clang
 VERSION := 0.1.0
 
@@ -211,7 +211,7 @@ build-check: rein lib examples tests fuzz objects-clang $(B)/asan/rein $(B)/plai
   $(B)/plain/states
 
 # All errors at once, and no test of half a build.
-BUILD_ALL = @$(MAKE) --no-print-directory -k -j$(JOBS) build-check || \
+BUILD_ALL = @$(MAKE) --no-print-directory -k build-check || \
   { echo 'the build failed, so no test was run'; echo '0 passed, 1 failed'; exit 1; }
 
 check: $(B)/have-test ## what CI runs: every test, at most 8 minutes
