@@ -1,10 +1,11 @@
 /* A wire's address and headers, made once per run. The base URL is taken as the
- * official SDKs take theirs; nothing of it is guessed or mended. */
+ * official SDKs take theirs; wire_url joins the path, and does not double it. */
 #include "driver/address.h"
 
 #include "base/mem.h"
 #include "driver/driver.h"
 #include "text/text.h"
+#include "wire/wires.h"
 
 #define URL_BYTES_MAX (64u << 10) /* servers stop at eight; this is for the sum of all */
 
@@ -45,8 +46,7 @@ enum rein_code address_init(struct address *address, const struct wire *wire, st
   enum rein_code code = check(base, err);
   if (code != REIN_OK) return code;
   buf_init(&url, URL_BYTES_MAX);
-  buf_put(&url, base);
-  buf_put(&url, str_of(wire->path));
+  wire_url(&url, wire, base);
   address->url = url.p; /* taken */
   put_lines(address, wire, key);
   code = url.fail ? url.fail : address->bytes.fail;

@@ -267,6 +267,24 @@ static void test_no_stop(void **state) {
   draft_free(d);
 }
 
+/* The first end counts, of either kind. */
+static void test_ends(void **state) {
+  (void)state;
+  struct draft *d = opened();
+  struct reply r = ended(d, STOP_END);
+  draft_fail(d, FAULT_OVERLOADED, STR("late"), STR("t"));
+  draft_stop(d, STOP_LENGTH, STR("late"));
+  assert_true(draft_is_done(d) && !draft_failed(d) && r.stop == STOP_END);
+  draft_free(d);
+  d = opened();
+  draft_fail(d, FAULT_OVERLOADED, STR("first"), STR("t"));
+  draft_fail(d, FAULT_AUTH, STR("second"), STR("t"));
+  draft_done(d);
+  assert_true(!draft_is_done(d) && draft_failed(d)->kind == FAULT_OVERLOADED);
+  assert_true(str_is(draft_failed(d)->message, "first"));
+  draft_free(d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_arguments),   cmocka_unit_test(test_deep_arguments),
@@ -275,6 +293,7 @@ int main(void) {
       cmocka_unit_test(test_opaque),      cmocka_unit_test(test_indexes),
       cmocka_unit_test(test_usage),       cmocka_unit_test(test_restart),
       cmocka_unit_test(test_ceilings),    cmocka_unit_test(test_no_stop),
+      cmocka_unit_test(test_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
