@@ -244,6 +244,29 @@ class Secrets(CliTest):
         self.assertIn("the log pipe cannot be opened", ended.err)
 
 
+class Proxies(CliTest):
+    def test_proxy_is_used_and_its_password_masked(self):
+        proxy = self.model(says("through"))
+        address = proxy.url.replace("http://", "http://user:geheim-passwort@")
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            ended = self.rein("x", "-m", "anthropic/mock", "--base-url", "http://model.invalid", ANTHROPIC_API_KEY=KEY,
+                              **{name: address})
+            self.assertEqual((ended.code, ended.out), (0, "through\n"), ended.err)
+            self.assertEqual(proxy.requests[-1][0], "http://model.invalid/v1/messages")
+        log = os.path.join(self.dir, "log")
+        ended = self.rein("x", "-m", "anthropic/mock", "--base-url", "http://model.invalid", "--retries", "0",
+                          "--log", log, ANTHROPIC_API_KEY=KEY, HTTP_PROXY="http://user:geheim-passwort@127.0.0.1:1")
+        self.assertEqual(ended.code, 20)
+        self.assertNotIn("geheim-passwort", ended.err + slurp(log))
+
+    def test_this_machine_and_no_proxy_go_direct(self):
+        model = self.model(says("direct"))
+        self.assertEqual(self.rein("x", model=model, HTTP_PROXY="http://127.0.0.1:1").out, "direct\n")
+        ended = self.rein("x", "-m", "anthropic/mock", "--base-url", "http://model.invalid", "--retries", "0",
+                          ANTHROPIC_API_KEY=KEY, HTTP_PROXY=model.url, NO_PROXY="other.invalid,.invalid")
+        self.assertEqual(ended.code, 20)
+
+
 class Tools(CliTest):
     def test_list(self):
         told = json.loads(self.rein("tools", "--output", "json", "--policy", "get_time=deny").out)

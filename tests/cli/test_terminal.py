@@ -172,6 +172,14 @@ class Question(CliTest):
                 self.assertEqual(terminal.wait(), 0)
                 self.assertFalse(self.written())
 
+    def test_no_typed_ahead_is_thrown_away(self):
+        terminal = self.terminal("go", *ASK, model=self.model(calls(("get_time", {})), REPORT, says("끝")))
+        terminal.type("n typed before the question\n")
+        terminal.until(QUESTION)
+        self.say(terminal, "\n")
+        self.assertEqual(terminal.wait(), 0)
+        self.assertTrue(self.written())
+
     def test_yes_too_soon_asks_again(self):
         for typed in ("\n", "a\n"):
             with self.subTest(typed=typed):
