@@ -237,24 +237,26 @@ static enum rein_code begin_calls(struct agent *a, const struct reply *r, struct
   return go_on(a, err);
 }
 
+/* An end without a word and without a call; a pause without anything. */
+static bool is_empty(const struct reply *r) {
+  if (r->stop == STOP_PAUSE) return r->count == 0;
+  if (r->stop != STOP_END && r->stop != STOP_TOOLS) return false;
+  return count_kind(r, BLOCK_TOOL_USE) + count_kind(r, BLOCK_TEXT) == 0;
+}
+
 static enum rein_code on_reply(struct agent *a, const struct event *e, struct err *err) {
   if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
   const struct reply *r = e->reply;
+  const struct message *ignored;
   a->sending.in_flight = false;
   budget_book(&a->budget, &r->usage, a->sending.body.n);
   enum rein_code code = keep_text(a, r, err);
   if (code) return code;
-  size_t calls = count_kind(r, BLOCK_TOOL_USE), texts = count_kind(r, BLOCK_TEXT);
-  bool ends = r->stop == STOP_END || r->stop == STOP_TOOLS;
-  bool empty = ends ? calls + texts == 0 : r->count == 0 && r->stop == STOP_PAUSE;
-  if (empty) return on_empty(a, err);
+  if (is_empty(r)) return on_empty(a, err);
   bool kept = r->stop != STOP_REFUSAL && r->count > 0; /* or each later turn refuses again */
-  if (!kept || calls == 0) {
-    const struct message *ignored;
-    if (kept) code = transcript_reply(&a->talk, r->blocks, r->count, &ignored, err);
-    return code ? code : on_answer(a, r, err);
-  }
-  return begin_calls(a, r, err);
+  if (kept && count_kind(r, BLOCK_TOOL_USE) > 0) return begin_calls(a, r, err);
+  if (kept) code = transcript_reply(&a->talk, r->blocks, r->count, &ignored, err);
+  return code ? code : on_answer(a, r, err);
 }
 
 /* ---- calls ------------------------------------------------------------- */

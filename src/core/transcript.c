@@ -24,7 +24,7 @@ void transcript_release(struct transcript *t) {
 
 static enum rein_code no_room(const struct transcript *t, struct err *err) {
   struct num_text room;
-  if (t->arena.used < TRANSCRIPT_MAX / 2) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  if (!t->arena.full) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   return ERR(err, REIN_LIMIT, T_CORE_END_SIZE, str_num(&room, TRANSCRIPT_MAX));
 }
 

@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-#define TURN_ARENA_MAX (512u << 20) /* parsed arguments of one reply */
+#define TURN_ARENA_MAX (64u << 20) /* parsed arguments of one reply */
 #define RESULT_TEXT_MAX (256u << 20)
 #define NAMES_MAX 400 /* bytes of tool names in one sentence; it is cut to 200 points anyway */
 
