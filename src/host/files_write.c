@@ -64,7 +64,7 @@ static enum rein_code system_fail(const struct target *t, enum text_id text, int
 }
 
 static enum rein_code failed(const struct target *t, int error, struct err *err) {
-  if (error == ELOOP) return refuse(t, T_HOST_WRITE_LINK, err);
+  if (error == ELOOP || error == EXDEV) return refuse(t, T_HOST_WRITE_LINK, err);
   if (error == ENOTDIR || error == ENAMETOOLONG) return path_fail(t->path, error, err);
   return system_fail(t, T_HOST_WRITE_FAILED, error, err);
 }
@@ -104,34 +104,68 @@ static int sync_folder(int dir) {
   return fsync(dir) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
 }
 
-/* The folder below `dir`, made when missing: a descriptor, or a negated errno. */
-static int enter(int dir, const char *name) {
+/* The folder `way` beneath `top`, whose last name is missing from `dir`, maybe: it
+ * is made then. A descriptor, or a negated errno. */
+static int enter(int top, const char *way, int dir, const char *name, uint64_t more) {
   int flags = O_RDONLY | O_DIRECTORY;
-  int fd = beneath_open(dir, name, flags, RESOLVE_NO_SYMLINKS);
+  int fd = beneath_open(top, way, flags, more);
   if (fd != -ENOENT) return fd;
   if (mkdirat(dir, name, 0777) != 0 && errno != EEXIST) return -errno;
   int bad = sync_folder(dir);
-  return bad ? bad : beneath_open(dir, name, flags, RESOLVE_NO_SYMLINKS);
+  if (bad) return bad;
+  fd = beneath_open(top, way, flags, more);
+  return fd == -ENOENT ? -ELOOP : fd; /* it is there and leads nowhere: a link */
 }
 
-/* Goes down to the folder of the last name; t->dir and t->name are then set. */
+static size_t append(char *way, size_t n, struct str name) {
+  if (n > 0) way[n++] = '/';
+  memcpy(way + n, name.p, name.n);
+  way[n + name.n] = '\0';
+  return n + name.n;
+}
+
+/* Goes down to the folder of the last name; t->dir and t->name are then set. A
+ * link on the way is followed as long as it stays beneath `below`: each step is
+ * resolved from there. `below` itself is no link. */
 static enum rein_code descend(const struct files *files, struct target *t, struct err *err) {
   struct str rest = t->path, name, next;
-  int dir = files->fd;
+  char way[PATH_MAX];
+  size_t n = 0;
+  (void)path_next(&rest, &name);
+  (void)append(way, 0, name);
+  int top = enter(files->fd, way, files->fd, way, RESOLVE_NO_SYMLINKS);
+  if (top < 0) return failed(t, -top, err);
+  int dir = top;
   (void)path_next(&rest, &name);
   while (path_next(&rest, &next)) {
-    memcpy(t->name, name.p, name.n);
-    t->name[name.n] = '\0';
-    int fd = enter(dir, t->name);
-    if (dir != files->fd) (void)close(dir);
-    if (fd < 0) return failed(t, -fd, err);
+    n = append(way, n, name);
+    (void)append(t->name, 0, name);
+    int fd = enter(top, way, dir, t->name, 0);
+    if (dir != top) (void)close(dir);
     dir = fd;
+    if (fd < 0) break;
     name = next;
   }
-  memcpy(t->name, name.p, name.n);
-  t->name[name.n] = '\0';
+  if (dir != top) (void)close(top);
+  if (dir < 0) return failed(t, -dir, err);
+  (void)append(t->name, 0, name);
   t->dir = dir;
   return REIN_OK;
+}
+
+/* A link may have led into a folder that the path does not name. */
+static enum rein_code landed_check(const struct files *files, const struct target *t,
+                                   struct err *err) {
+  struct buf where;
+  struct str rest, name;
+  buf_init(&where, PATH_MAX);
+  enum rein_code code = files_path_of(files, t->dir, &where);
+  rest = buf_str(&where);
+  if (code != REIN_OK) code = ERR(err, code, T_HOST_NO_MEMORY);
+  while (code == REIN_OK && path_next(&rest, &name))
+    if (str_eq_nocase(name, STR(".git"))) code = refuse(t, T_HOST_WRITE_GIT, err);
+  buf_release(&where);
+  return code;
 }
 
 /* ---- The file ------------------------------------------------------------------------- */
@@ -197,7 +231,8 @@ enum rein_code files_write_below(const struct files *files, const char *below, s
   enum rein_code code = text_check(&t, err);
   if (code == REIN_OK) code = descend(files, &t, err);
   if (code != REIN_OK) return code;
-  code = replace(&t, content, err);
-  if (t.dir != files->fd) (void)close(t.dir);
+  code = landed_check(files, &t, err);
+  if (code == REIN_OK) code = replace(&t, content, err);
+  (void)close(t.dir);
   return code;
 }

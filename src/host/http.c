@@ -1,5 +1,5 @@
-/* Curl's multi handle on the loop: sockets, its timer, and what must wait until
- * curl is off the stack. One exchange is http_call.c's.
+/* HTTP's life: what is started, dropped and ended, and what must wait until curl
+ * is off the stack. Sockets are http_lane.c's, one exchange http_call.c's.
  *
  * Inside a callback of curl no multi function may be called. So what a caller
  * starts or aborts there becomes a chore, done when curl has returned; callers'
@@ -10,68 +10,16 @@
 #include "base/mem.h"
 #include "text/text.h"
 
-/* HTTP/1 takes a connection per request under way, so this is how many requests
- * of a fleet one provider gets at once; it keeps below the usual 1,024
- * descriptors. HTTP/2 shares: PIPEWAIT (http_setup.c) makes requests wait for
- * the first connection's handshake instead of opening their own. */
-#define HOST_CONNECTIONS_MAX 900L
+/* HTTP/1 takes a connection per request under way: so many requests of a fleet
+ * does one provider get at once. Below the usual 1,024 descriptors. */
+#define HTTP1_CONNECTIONS_MAX 900L
+/* HTTP/2 shares: curl puts 100 requests on a connection, or what the server
+ * says, so this is 800 at once. But whenever all connections are full or still
+ * in their handshake, curl opens one more for each request, up to this. */
+#define HTTP2_CONNECTIONS_MAX 8L
 #define WHY_MAX 256
-#define IDLE_CONNECTIONS_MAX 256L /* a fleet's connections between two requests */
-
-static void poll_closed(uv_handle_t *uv) {
-  mem_free(uv->data);
-}
-
-static void poll_close(struct http_poll *poll) {
-  if (poll->prev)
-    poll->prev->next = poll->next;
-  else
-    poll->http->polls = poll->next;
-  if (poll->next) poll->next->prev = poll->prev;
-  uv_close((uv_handle_t *)&poll->uv, poll_closed);
-}
-
-static struct http_poll *poll_new(struct http *http, curl_socket_t fd) {
-  struct http_poll *poll = mem_zero(sizeof *poll);
-  if (!poll) return NULL;
-  if (uv_poll_init_socket(loop_uv(http->loop), &poll->uv, fd) != 0) {
-    mem_free(poll);
-    return NULL;
-  }
-  poll->uv.data = poll;
-  poll->http = http;
-  poll->fd = fd;
-  poll->next = http->polls;
-  if (poll->next) poll->next->prev = poll;
-  http->polls = poll;
-  return poll;
-}
 
 /* ---- Chores and results --------------------------------------------------- */
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot);
-static int on_timer(CURLM *multi, long wait_ms, void *ctx);
-
-static enum rein_code multi_need(struct http *http) {
-  if (http->multi) return REIN_OK;
-  CURLM *multi = curl_multi_init();
-  if (!multi) return REIN_MEMORY;
-  (void)curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-  (void)curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, http);
-  (void)curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
-  (void)curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http);
-  (void)curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS_MAX);
-  (void)curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
-  http->multi = multi;
-  return REIN_OK;
-}
-
-static void multi_free(struct http *http) {
-  if (http->multi) (void)curl_multi_cleanup(http->multi);
-  http->multi = NULL;
-  while (http->polls)
-    poll_close(http->polls);
-}
 
 static struct http_call *next_chore(struct http *http) {
   if (http->chores == 0) return NULL;
@@ -88,48 +36,8 @@ static void do_chore(struct http_call *call) {
     http_call_drop(call);
     return;
   }
-  CURLMcode code = CURLM_OUT_OF_MEMORY;
-  if (multi_need(call->http) == REIN_OK)
-    code = curl_multi_add_handle(call->http->multi, call->easy);
-  if (code == CURLM_OK)
-    call->added = true;
-  else
-    http_call_end(call, HTTP_BROKEN, str_of(curl_multi_strerror(code)));
-}
-
-static struct http_call *next_added(struct http *http) {
-  for (struct http_call *call = http->calls; call; call = call->next)
-    if (call->added) return call;
-  return NULL;
-}
-
-static void collect(struct http *http) {
-  int left;
-  for (const CURLMsg *msg; http->multi && (msg = curl_multi_info_read(http->multi, &left));) {
-    struct http_call *call = NULL;
-    (void)curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
-    if (msg->msg == CURLMSG_DONE && call) http_call_done(call, msg->data.result);
-  }
-}
-
-/* A socket that could not be watched stops curl's multi handle for good: what
- * was under way is told so, and the next request gets a new one. What is
- * started meanwhile must not join the old one, so it becomes a chore. */
-static void replace(struct http *http) {
-  struct buf why;
-  buf_init(&why, WHY_MAX);
-  TEXT_PUT(&why, REIN_ENGLISH, T_HOST_SOCKETS);
-  http->broken = false;
-  http->inside = true;
-  for (struct http_call *call; (call = next_added(http));) {
-    if (call->chore == CHORE_DROP)
-      http_call_drop(call);
-    else
-      http_call_end(call, HTTP_BROKEN, buf_str(&why));
-  }
-  multi_free(http);
-  http->inside = false;
-  buf_release(&why);
+  CURLMcode code = lane_add(call);
+  if (code != CURLM_OK) http_call_end(call, HTTP_BROKEN, str_of(curl_multi_strerror(code)));
 }
 
 static void chores(struct http *http) {
@@ -137,64 +45,74 @@ static void chores(struct http *http) {
     do_chore(call);
 }
 
-static void settle(struct http *http) {
-  chores(http);
-  collect(http);
-  if (!http->broken) return;
-  replace(http);
-  chores(http);
-}
-
-static void drive(struct http *http, curl_socket_t fd, int events) {
-  if (!http->multi) return;
-  int running;
-  http->inside = true;
-  CURLMcode code = curl_multi_socket_action(http->multi, fd, events, &running);
-  http->inside = false;
-  if (code != CURLM_OK) http->broken = true;
-  settle(http);
-}
-
-static void timer_fires(void *ctx) {
-  drive(ctx, CURL_SOCKET_TIMEOUT, 0);
-}
-
-static int on_timer(CURLM *multi, long wait_ms, void *ctx) {
-  struct http *http = ctx;
-  (void)multi;
-  loop_timer_set(http->timer, wait_ms < 0 ? INT64_MAX : loop_now(http->loop) + wait_ms);
-  return 0;
-}
-
-static void poll_fires(uv_poll_t *uv, int status, int events) {
-  struct http_poll *poll = uv->data;
-  /* An error: curl reads or writes, and so learns which (told that there is one,
-   * it would only say that polling failed). */
-  if (status < 0) events = poll->events;
-  drive(poll->http, poll->fd,
-        (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
-            (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0));
-  /* libuv stops watching after an error, curl does not know: go on if it does. */
-  bool open = !uv_is_closing((uv_handle_t *)uv);
-  if (status < 0 && open) (void)uv_poll_start(uv, poll->events, poll_fires);
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot) {
-  struct http *http = ctx;
-  struct http_poll *poll = slot;
-  (void)easy;
-  if (what == CURL_POLL_REMOVE) {
-    if (poll) poll_close(poll);
-    return 0;
+/* A TLS server speaks HTTP/1: each request needs its connection there, and
+ * those that wait for one under the low ceiling are started anew. */
+static void widen(struct http *http) {
+  struct http_lane *lane = &http->lanes[LANE_TLS];
+  http->widen = false;
+  lane_set_max(lane, HTTP1_CONNECTIONS_MAX);
+  for (struct http_call *call = http->calls; call; call = call->next) {
+    if (call->lane != lane || !call->added || call->begun) continue;
+    (void)curl_multi_remove_handle(lane->multi, call->easy);
+    call->added = false;
+    if (call->chore != CHORE_NONE) continue;
+    call->chore = CHORE_ADD;
+    http->chores++;
   }
-  if (!poll) poll = poll_new(http, fd);
-  if (!poll) return -1;
-  (void)curl_multi_assign(http->multi, fd, poll);
-  poll->events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-  return uv_poll_start(&poll->uv, poll->events, poll_fires) == 0 ? 0 : -1;
+}
+
+static void collect(struct http_lane *lane) {
+  for (const CURLMsg *msg; (msg = lane_next(lane));) {
+    struct http_call *call = NULL;
+    (void)curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+    if (msg->msg == CURLMSG_DONE && call) http_call_done(call, msg->data.result);
+  }
+}
+
+static struct http_call *next_added(const struct http_lane *lane) {
+  for (struct http_call *call = lane->http->calls; call; call = call->next)
+    if (call->added && call->lane == lane) return call;
+  return NULL;
+}
+
+/* A socket that could not be watched stops curl's multi handle for good: what
+ * was under way is told so, and the next request gets a new one. What is
+ * started meanwhile must not join the old one, so it becomes a chore. */
+static void replace(struct http_lane *lane) {
+  struct http *http = lane->http;
+  struct buf why;
+  buf_init(&why, WHY_MAX);
+  TEXT_PUT(&why, REIN_ENGLISH, T_HOST_SOCKETS);
+  http->inside = true;
+  for (struct http_call *call; (call = next_added(lane));) {
+    if (call->chore == CHORE_DROP)
+      http_call_drop(call);
+    else
+      http_call_end(call, HTTP_BROKEN, buf_str(&why));
+  }
+  lane_drop_multi(lane);
+  http->inside = false;
+  buf_release(&why);
+}
+
+void http_settle(struct http *http) {
+  if (http->widen) widen(http);
+  chores(http);
+  for (size_t i = 0; i < LANES; i++) {
+    struct http_lane *lane = &http->lanes[i];
+    collect(lane);
+    if (!lane->broken) continue;
+    replace(lane);
+    chores(http);
+  }
 }
 
 /* ---- Life ------------------------------------------------------------------ */
+
+static void lanes_release(struct http *http) {
+  for (size_t i = 0; i < LANES; i++)
+    lane_release(&http->lanes[i]);
+}
 
 static void options_free(struct http *http) {
   mem_free(http->ca_dir);
@@ -222,7 +140,9 @@ static enum rein_code http_init(struct http *http, const struct http_options *o)
   bool copied = copy(&http->ca_dir, o->ca_dir) && copy(&http->ca_file, o->ca_file) &&
                 copy(&http->proxy, o->proxy) && copy(&http->no_proxy, o->no_proxy);
   if (!copied) return REIN_MEMORY;
-  return loop_timer_new(http->loop, timer_fires, http, &http->timer);
+  enum rein_code code = lane_init(&http->lanes[LANE_PLAIN], http, HTTP1_CONNECTIONS_MAX);
+  if (code == REIN_OK) code = lane_init(&http->lanes[LANE_TLS], http, HTTP2_CONNECTIONS_MAX);
+  return code;
 }
 
 enum rein_code http_new(struct loop *loop, const struct http_options *options, struct http **http,
@@ -243,7 +163,7 @@ enum rein_code http_new(struct loop *loop, const struct http_options *options, s
     *http = h;
     return REIN_OK;
   }
-  loop_timer_free(h->timer);
+  lanes_release(h);
   options_free(h);
   shell_free(&h->kept);
   if (code != CURLE_OK) return ERR(err, REIN_SYSTEM, T_HOST_CURL, str_of(curl_easy_strerror(code)));
@@ -256,9 +176,7 @@ void http_free(struct http *http) {
   http_waits_close(http);
   while (http->calls)
     http_call_drop(http->calls);
-  multi_free(http);
-  loop_timer_free(http->timer);
-  http->timer = NULL;
+  lanes_release(http);
   options_free(http);
   curl_global_cleanup();
 }
@@ -288,7 +206,6 @@ enum rein_code http_start(struct http *http, const struct http_request *request,
                           struct err *err) {
   enum rein_code code = http_request_check(request, err);
   if (code != REIN_OK) return code;
-  if (multi_need(http) != REIN_OK) return ERR(err, REIN_MEMORY, T_HOST_NO_MEMORY);
   code = call_new(http, request, answer, call, err);
   if (code != REIN_OK) return code;
   if (http->inside) {
@@ -296,8 +213,7 @@ enum rein_code http_start(struct http *http, const struct http_request *request,
     http->chores++;
     return REIN_OK;
   }
-  CURLMcode added = curl_multi_add_handle(http->multi, (*call)->easy);
-  (*call)->added = added == CURLM_OK;
+  CURLMcode added = lane_add(*call);
   if (added == CURLM_OK) return REIN_OK;
   http_call_drop(*call);
   *call = NULL;

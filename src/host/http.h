@@ -47,7 +47,7 @@ struct http_request {
 };
 
 enum http_end {
-  HTTP_WHOLE,   /* the answer ended as its framing says */
+  HTTP_WHOLE,   /* the answer ended as its framing says; without one, with the connection */
   HTTP_CONNECT, /* no connection: name, connect, TLS */
   HTTP_BROKEN,  /* it broke before its end */
   HTTP_SLOW,    /* headers_ms or connect_ms passed */

@@ -29,7 +29,7 @@ void http_call_free(struct http_call *call) {
 /* Out of the multi handle and the list; nothing of it fires afterwards. */
 static void detach(struct http_call *call) {
   struct http *http = call->http;
-  if (call->added) (void)curl_multi_remove_handle(http->multi, call->easy);
+  if (call->added) (void)curl_multi_remove_handle(call->lane->multi, call->easy);
   call->added = false;
   if (call->chore != CHORE_NONE) http->chores--;
   call->chore = CHORE_NONE;
@@ -121,6 +121,8 @@ static bool head_starts(struct http_call *call, struct str line) {
   if (!read) return false;
   call->head = status < 200 ? HEAD_INTERIM : HEAD_FINAL;
   if (call->head == HEAD_INTERIM) return true;
+  bool http1 = str_starts(version, STR("HTTP/1"));
+  if (http1 && call->lane == &call->http->lanes[LANE_TLS]) call->http->widen = true;
   loop_timer_set(call->slow, INT64_MAX);
   call->answer.status(call->answer.ctx, (int)status);
   return true;
@@ -164,6 +166,13 @@ size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
   call->body_n += piece.n;
   if (piece.n) call->answer.bytes(call->answer.ctx, piece);
   return call->big || call->chore == CHORE_DROP ? CURL_WRITEFUNC_ERROR : size * n;
+}
+
+int http_on_begin(void *ctx, char *ip, char *own_ip, int port, int own_port) {
+  struct http_call *call = ctx;
+  (void)ip, (void)own_ip, (void)port, (void)own_port;
+  call->begun = true;
+  return CURL_PREREQFUNC_OK;
 }
 
 size_t http_on_body(char *room, size_t size, size_t n, void *ctx) {

@@ -1,6 +1,6 @@
-/* The inside of HTTP: http.c drives curl's multi handle on the loop's sockets,
- * http_call.c is one exchange, http_setup.c says how a request is to be made,
- * http_wait.c serves pool threads.
+/* The inside of HTTP: http_lane.c drives curl's multi handles on the loop's
+ * sockets, http.c says when, http_call.c is one exchange, http_setup.c how a
+ * request is to be made, http_wait.c serves pool threads.
  */
 #pragma once
 
@@ -12,9 +12,22 @@
 #define HTTP_CONNECT_MS 10000
 #define HTTP_HEADERS_MS 600000 /* a local server may read the prompt for minutes first */
 
+enum http_lane_kind { LANE_PLAIN, LANE_TLS, LANES };
+
+/* One multi handle of curl. Two of them, since its ceiling of connections to a
+ * host must be high where each request takes one, and low where they share. */
+struct http_lane {
+  struct http *http;
+  CURLM *multi; /* NULL until it is needed */
+  struct loop_timer *timer;
+  struct http_poll *polls;
+  long host_max; /* connections to one host */
+  bool broken;   /* the multi handle lost a socket and must go */
+};
+
 struct http_poll {
   uv_poll_t uv;
-  struct http *http;
+  struct http_lane *lane;
   curl_socket_t fd;
   int events; /* UV_READABLE, UV_WRITABLE */
   struct http_poll *next, *prev;
@@ -41,6 +54,7 @@ struct http_sent { /* owned copies of what goes out */
 
 struct http_call {
   struct http *http;
+  struct http_lane *lane;
   struct http_call *next, *prev;
   CURL *easy;
   struct loop_timer *slow; /* headers_ms */
@@ -49,6 +63,7 @@ struct http_call {
   enum http_head head;
   enum http_chore chore;
   bool added, ending, big;
+  bool begun; /* has a connection and sends on it */
   size_t body_max, body_n;
   struct buf name; /* of the header at hand, lower-case */
   char words[CURL_ERROR_SIZE];
@@ -59,18 +74,27 @@ struct http_wait;
 struct http {
   struct loop_kept kept; /* pool threads may hold it until they end */
   struct loop *loop;
-  CURLM *multi;
-  struct loop_timer *timer;
+  struct http_lane lanes[LANES];
   struct http_call *calls;
-  struct http_poll *polls;
   char *ca_dir, *ca_file, *proxy, *no_proxy; /* NULL none */
   size_t chores;
   bool inside;          /* curl is on the stack: no multi function may be called */
-  bool broken;          /* the multi handle lost a socket and must be replaced */
+  bool widen;           /* a TLS server turned out not to share connections */
   pthread_mutex_t lock; /* guards what is below, for http_wait.c */
   struct http_wait *waits;
   bool closed;
 };
+
+/* http_lane.c */
+enum rein_code lane_init(struct http_lane *lane, struct http *http, long host_max);
+void lane_release(struct http_lane *lane);
+void lane_set_max(struct http_lane *lane, long host_max);
+CURLMcode lane_add(struct http_call *call);
+const CURLMsg *lane_next(struct http_lane *lane); /* a result; NULL none */
+void lane_drop_multi(struct http_lane *lane);     /* made anew when it is needed */
+
+/* http.c: what waited until curl was off the stack. */
+void http_settle(struct http *http);
 
 /* http_setup.c: checks the request; copies it into `sent` and the easy handle. */
 enum rein_code http_request_check(const struct http_request *request, struct err *err);
@@ -88,6 +112,7 @@ void http_call_drop(struct http_call *call);
 size_t http_on_header(char *line, size_t size, size_t n, void *ctx);
 size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx);
 size_t http_on_body(char *room, size_t size, size_t n, void *ctx);
+int http_on_begin(void *ctx, char *ip, char *own_ip, int port, int own_port);
 
 /* http_wait.c: ends all waiting. */
 void http_waits_close(struct http *http);

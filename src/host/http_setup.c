@@ -238,6 +238,8 @@ static CURLcode set_exchange(struct http_call *call, const struct http_request *
   SET(easy, CURLOPT_WRITEFUNCTION, http_on_bytes);
   SET(easy, CURLOPT_WRITEDATA, call);
   SET(easy, CURLOPT_READDATA, call);
+  SET(easy, CURLOPT_PREREQFUNCTION, http_on_begin);
+  SET(easy, CURLOPT_PREREQDATA, call);
   int64_t connect_ms = request->connect_ms > 0 ? request->connect_ms : HTTP_CONNECT_MS;
   SET(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < LONG_MAX ? (long)connect_ms : LONG_MAX);
   return bad;
@@ -245,7 +247,7 @@ static CURLcode set_exchange(struct http_call *call, const struct http_request *
 
 static CURLcode set_all(struct http_call *call, const struct http_request *request) {
   const struct http *http = call->http;
-  bool tls = str_eq_nocase(str_part(str_of(request->url), 0, 6), STR("https:"));
+  bool tls = call->lane == &http->lanes[LANE_TLS];
   CURLcode bad = set_exchange(call, request);
   if (bad == CURLE_OK) bad = set_method(call->easy, request);
   if (bad == CURLE_OK) bad = set_connection(call->easy, http);
@@ -266,6 +268,8 @@ static void slow(void *ctx) {
 enum rein_code http_setup(struct http_call *call, const struct http_request *request,
                           struct err *err) {
   struct http *http = call->http;
+  bool tls = str_eq_nocase(str_part(str_of(request->url), 0, 6), STR("https:"));
+  call->lane = &http->lanes[tls ? LANE_TLS : LANE_PLAIN];
   buf_init(&call->name, NAME_BYTES_MAX);
   call->easy = curl_easy_init();
   bool made = call->easy && headers_copy(&call->sent, request) &&

@@ -305,13 +305,16 @@ static void never_begun(void **state) {
   stuck_init(&s);
   for (int i = 0; i < LOOP_THREADS_MAX; i++)
     assert_int_equal(loop_work_or(s.loop, stuck_work, NULL, stuck_drop, &s), REIN_OK);
-  for (int i = 0; i < LOOP_THREADS_MAX; i++) sem_wait(&s.began);
+  for (int i = 0; i < LOOP_THREADS_MAX; i++)
+    sem_wait(&s.began);
   for (int i = 0; i < 7; i++)
     assert_int_equal(loop_work_or(s.loop, on_work, on_done, on_drop, &m), REIN_OK);
   loop_free(s.loop, 0);
   assert_int_equal(m.dropped, 7);
-  for (int i = 0; i < LOOP_THREADS_MAX; i++) sem_post(&s.go);
-  for (int i = 0; i < LOOP_THREADS_MAX; i++) sem_wait(&s.gone);
+  for (int i = 0; i < LOOP_THREADS_MAX; i++)
+    sem_post(&s.go);
+  for (int i = 0; i < LOOP_THREADS_MAX; i++)
+    sem_wait(&s.gone);
   assert_int_equal(atomic_load(&m.worked), 0);
 }
 

@@ -1,0 +1,138 @@
+/* Curl's multi handle on the loop: its sockets, its timer, and its ceilings.
+ * When what is started or dropped is http.c's.
+ */
+#include "host/http_inside.h"
+
+#include "base/mem.h"
+
+#define IDLE_CONNECTIONS_MAX 256L /* a fleet's connections between two requests */
+
+static void poll_closed(uv_handle_t *uv) {
+  mem_free(uv->data);
+}
+
+static void poll_close(struct http_poll *poll) {
+  if (poll->prev)
+    poll->prev->next = poll->next;
+  else
+    poll->lane->polls = poll->next;
+  if (poll->next) poll->next->prev = poll->prev;
+  uv_close((uv_handle_t *)&poll->uv, poll_closed);
+}
+
+static struct http_poll *poll_new(struct http_lane *lane, curl_socket_t fd) {
+  struct http_poll *poll = mem_zero(sizeof *poll);
+  if (!poll) return NULL;
+  if (uv_poll_init_socket(loop_uv(lane->http->loop), &poll->uv, fd) != 0) {
+    mem_free(poll);
+    return NULL;
+  }
+  poll->uv.data = poll;
+  poll->lane = lane;
+  poll->fd = fd;
+  poll->next = lane->polls;
+  if (poll->next) poll->next->prev = poll;
+  lane->polls = poll;
+  return poll;
+}
+
+static void drive(struct http_lane *lane, curl_socket_t fd, int events) {
+  struct http *http = lane->http;
+  if (!lane->multi) return;
+  int running;
+  http->inside = true;
+  CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
+  http->inside = false;
+  if (code != CURLM_OK) lane->broken = true;
+  http_settle(http);
+}
+
+static void timer_fires(void *ctx) {
+  drive(ctx, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_timer(CURLM *multi, long wait_ms, void *ctx) {
+  struct http_lane *lane = ctx;
+  (void)multi;
+  loop_timer_set(lane->timer, wait_ms < 0 ? INT64_MAX : loop_now(lane->http->loop) + wait_ms);
+  return 0;
+}
+
+static void poll_fires(uv_poll_t *uv, int status, int events) {
+  struct http_poll *poll = uv->data;
+  /* An error: curl reads or writes, and so learns which (told that there is one,
+   * it would only say that polling failed). */
+  if (status < 0) events = poll->events;
+  drive(poll->lane, poll->fd,
+        (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+            (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0));
+  /* libuv stops watching after an error, curl does not know: go on if it does. */
+  bool open = !uv_is_closing((uv_handle_t *)uv);
+  if (status < 0 && open) (void)uv_poll_start(uv, poll->events, poll_fires);
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot) {
+  struct http_lane *lane = ctx;
+  struct http_poll *poll = slot;
+  (void)easy;
+  if (what == CURL_POLL_REMOVE) {
+    if (poll) poll_close(poll);
+    return 0;
+  }
+  if (!poll) poll = poll_new(lane, fd);
+  if (!poll) return -1;
+  (void)curl_multi_assign(lane->multi, fd, poll);
+  poll->events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+  return uv_poll_start(&poll->uv, poll->events, poll_fires) == 0 ? 0 : -1;
+}
+
+static CURLMcode multi_need(struct http_lane *lane) {
+  if (lane->multi) return CURLM_OK;
+  CURLM *multi = curl_multi_init();
+  if (!multi) return CURLM_OUT_OF_MEMORY;
+  (void)curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+  (void)curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, lane);
+  (void)curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+  (void)curl_multi_setopt(multi, CURLMOPT_TIMERDATA, lane);
+  (void)curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, lane->host_max);
+  (void)curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS_MAX);
+  lane->multi = multi;
+  return CURLM_OK;
+}
+
+void lane_set_max(struct http_lane *lane, long host_max) {
+  lane->host_max = host_max;
+  if (lane->multi) (void)curl_multi_setopt(lane->multi, CURLMOPT_MAX_HOST_CONNECTIONS, host_max);
+}
+
+CURLMcode lane_add(struct http_call *call) {
+  CURLMcode code = multi_need(call->lane);
+  if (code == CURLM_OK) code = curl_multi_add_handle(call->lane->multi, call->easy);
+  call->added = code == CURLM_OK;
+  return code;
+}
+
+const CURLMsg *lane_next(struct http_lane *lane) {
+  int left;
+  return lane->multi ? curl_multi_info_read(lane->multi, &left) : NULL;
+}
+
+void lane_drop_multi(struct http_lane *lane) {
+  if (lane->multi) (void)curl_multi_cleanup(lane->multi);
+  lane->multi = NULL;
+  lane->broken = false;
+  while (lane->polls)
+    poll_close(lane->polls);
+}
+
+enum rein_code lane_init(struct http_lane *lane, struct http *http, long host_max) {
+  lane->http = http;
+  lane->host_max = host_max;
+  return loop_timer_new(http->loop, timer_fires, lane, &lane->timer);
+}
+
+void lane_release(struct http_lane *lane) {
+  lane_drop_multi(lane);
+  loop_timer_free(lane->timer);
+  lane->timer = NULL;
+}
