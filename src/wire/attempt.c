@@ -234,7 +234,7 @@ static void read_body(struct attempt *a) {
   arena_release(&arena);
 }
 
-/* The stream broke: how, and in the system's words if there are any. */
+/* The stream broke: in the words of whoever saw it, else in ours. */
 static void read_break(struct attempt *a, enum attempt_end end, struct str why) {
   enum text_id sentence = T_WIRE_CUT;
   switch (end) {
@@ -254,8 +254,8 @@ static void read_break(struct attempt *a, enum attempt_end end, struct str why) 
   }
   put_sentence(a, sentence, STR_NONE, STR_NONE);
   if (why.n == 0) return;
-  buf_lit(&a->words, ": ");
-  buf_put(&a->words, str_part(why, 0, HEADER_MAX));
+  buf_reset(&a->words);
+  utf8_repair(&a->words, str_part(why, 0, HEADER_MAX));
   if (!a->words.fail) a->fault.message = buf_str(&a->words);
 }
 
