@@ -156,6 +156,21 @@ static void too_long(void **state) {
   place_release(&p);
 }
 
+/* A link that stays below is a way like any other. */
+static void links_inside(void **state) {
+  (void)state;
+  struct place p;
+  place_init(&p);
+  puts_file(&p, "reports/real/deep/x.md", "one");
+  place_link(&p, "real", "w/proj/reports/inlink");
+  place_link(&p, "../../inlink", "w/proj/reports/real/deep/back");
+  puts_file(&p, "reports/inlink/y.md", "two");
+  puts_file(&p, "reports/inlink/new/z.md", "three");
+  puts_file(&p, "reports/real/deep/back/w.md", "four");
+  assert_int_equal(place_count(&p, "w/proj/reports/real"), 4);
+  place_release(&p);
+}
+
 static void links(void **state) {
   (void)state;
   struct place p;
@@ -179,6 +194,13 @@ static void links(void **state) {
   refuses(&p, STR("reports/loop"), "is a link");
   refuses(&p, STR("reports/real"), "names a folder");
   refuses(&p, STR("reports/out"), "is a link");
+  place_link(&p, "nowhere", "w/proj/reports/hollow");
+  refuses(&p, STR("reports/hollow/x.md"), "is a link");
+  place_folder(&p, "w/proj/reports/real/.git");
+  place_link(&p, "real/.git", "w/proj/reports/hooks");
+  refuses(&p, STR("reports/hooks/x.md"), ".git");
+  assert_int_equal(unlink(place_path(&p, "w/proj/reports/hooks")), 0);
+  assert_int_equal(unlink(place_path(&p, "w/proj/reports/hollow")), 0);
   assert_int_equal(place_count(&p, "outside"), 1);
   assert_int_equal(place_count(&p, "w/proj/src"), 0);
   assert_int_equal(place_count(&p, "w/proj/reports"), 6);
@@ -364,11 +386,13 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(writes),         cmocka_unit_test(long_text),   cmocka_unit_test(modes),
-      cmocka_unit_test(hard_link),      cmocka_unit_test(elsewhere),   cmocka_unit_test(too_long),
-      cmocka_unit_test(links),          cmocka_unit_test(other_kinds), cmocka_unit_test(full_disk),
-      cmocka_unit_test(swapped_folder), cmocka_unit_test(two_writers), cmocka_unit_test(protected),
-      cmocka_unit_test(no_memory),
+      cmocka_unit_test(writes),         cmocka_unit_test(long_text),
+      cmocka_unit_test(modes),          cmocka_unit_test(hard_link),
+      cmocka_unit_test(elsewhere),      cmocka_unit_test(too_long),
+      cmocka_unit_test(links_inside),   cmocka_unit_test(links),
+      cmocka_unit_test(other_kinds),    cmocka_unit_test(full_disk),
+      cmocka_unit_test(swapped_folder), cmocka_unit_test(two_writers),
+      cmocka_unit_test(protected),      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,69 +1,12 @@
 /* HTTP on the loop against a peer that behaves, and one that does not. */
-#include "seen.h"
-
-#include "support/oom.h"
-#include "support/peer.h"
+#include "exchange.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct world {
-  struct loop *loop;
-  struct http *http;
-  struct peer *peer;
-  struct seen seen;
-  char url[128];
-};
-
-static void open_with(struct world *w, peer_fn fn, void *ctx, const struct http_options *options) {
-  struct err err = {0};
-  w->peer = peer_start(fn, ctx);
-  assert_int_equal(loop_new(&w->loop, &err), REIN_OK);
-  assert_int_equal(http_new(w->loop, options, &w->http, &err), REIN_OK);
-  (void)snprintf(w->url, sizeof w->url, "%s/v1/x", peer_url(w->peer));
-  seen_init(&w->seen, w->http);
-}
-
-static void open_world(struct world *w, peer_fn fn, void *ctx) {
-  open_with(w, fn, ctx, &(struct http_options){0});
-}
-
-static void close_world(struct world *w) {
-  http_free(w->http);
-  loop_free(w->loop, 1000);
-  peer_stop(w->peer);
-  buf_release(&w->seen.log);
-}
-
-static struct http_request post(const struct world *w) {
-  return (struct http_request){.method = "POST", .url = w->url, .body = STR("{\"a\":1}")};
-}
-
-/* One exchange to its end. */
-static void carry(struct world *w, struct seen *s, const struct http_request *request) {
-  struct err err = {0};
-  assert_int_equal(seen_start(s, request, &err), REIN_OK);
-  loop_run(w->loop);
-}
-
-/* One POST against a peer of this kind. */
-static void against(peer_fn fn, void *ctx, struct world *w) {
-  open_world(w, fn, ctx);
-  struct http_request request = post(w);
-  carry(w, &w->seen, &request);
-  assert_int_equal(w->seen.ends, 1);
-}
-
 /* ---- peers ------------------------------------------------------------------ */
-
-static bool plain(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
-  (void)ctx, (void)peer, (void)n, (void)body;
-  peer_answer(fd, 200, "X-Kind: plain\r\n", STR("hello"));
-  return true;
-}
 
 /* Writes ctx, a literal, as the whole answer and closes. */
 static bool raw(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
@@ -93,12 +36,6 @@ static bool single_bytes(void *ctx, struct peer *peer, int fd, size_t n, struct 
   for (size_t i = 0; i < all.n; i++)
     peer_write(fd, str_part(all, i, 1));
   return true;
-}
-
-static bool hang(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
-  (void)ctx, (void)peer, (void)n, (void)body;
-  peer_wait(fd);
-  return false;
 }
 
 /* ---- what an exchange says ---------------------------------------------------- */
@@ -488,153 +425,6 @@ static void proxies(void **state) {
   close_world(&w);
 }
 
-/* ---- aborts ---------------------------------------------------------------------------- */
-
-static void abort_everywhere(void **state) {
-  (void)state;
-  static const char *const logs[] = {"", "200", "200 content-length=5",
-                                     "200 content-length=5 x-kind=plain|hello",
-                                     "200 content-length=5 x-kind=plain|hello|whole"};
-  for (enum at at = AT_STATUS; at <= AT_END; at++) {
-    struct world w;
-    struct seen after;
-    open_world(&w, plain, NULL);
-    struct http_request request = post(&w);
-    seen_init(&after, w.http);
-    w.seen.abort_at = at;
-    w.seen.next_at = at;
-    w.seen.next = &after;
-    w.seen.next_request = &request;
-    carry(&w, &w.seen, &request);
-    assert_str(buf_str(&w.seen.log), str_of(logs[at]));
-    assert_int_equal(w.seen.ends, at == AT_END);
-    assert_true(seen_ends(&after, "|hello|whole")); /* started in the callback, and unharmed */
-    buf_release(&after.log);
-    close_world(&w);
-  }
-}
-
-static void abort_outside(void **state) {
-  (void)state;
-  struct world w;
-  struct err err = {0};
-  open_world(&w, plain, NULL);
-  struct http_request request = post(&w);
-  assert_int_equal(seen_start(&w.seen, &request, &err), REIN_OK);
-  http_abort(w.seen.call);
-  http_abort(NULL);
-  loop_run(w.loop);
-  assert_text(buf_str(&w.seen.log), "");
-  carry(&w, &w.seen, &request);
-  assert_true(seen_ends(&w.seen, "|hello|whole"));
-  close_world(&w);
-}
-
-static bool odd_hang(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
-  if (str_is(body, "hang")) return hang(ctx, peer, fd, n, body);
-  return plain(ctx, peer, fd, n, body);
-}
-
-/* One exchange ends another one that hangs, from each of its callbacks. */
-static void abort_other(void **state) {
-  (void)state;
-  for (enum at at = AT_STATUS; at <= AT_END; at++) {
-    struct world w;
-    struct err err = {0};
-    struct seen hung;
-    open_world(&w, odd_hang, NULL);
-    seen_init(&hung, w.http);
-    struct http_request request = post(&w);
-    request.body = STR("hang");
-    assert_int_equal(seen_start(&hung, &request, &err), REIN_OK);
-    request.body = STR("go");
-    w.seen.abort_at = at;
-    w.seen.other = &hung;
-    carry(&w, &w.seen, &request);
-    assert_true(seen_ends(&w.seen, "|hello|whole"));
-    assert_text(buf_str(&hung.log), "");
-    buf_release(&hung.log);
-    close_world(&w);
-  }
-}
-
-static void free_under_way(void **state) {
-  (void)state;
-  struct world w;
-  struct err err = {0};
-  struct loop_timer *timer;
-  open_world(&w, hang, NULL);
-  struct http_request request = post(&w);
-  for (int i = 0; i < 5; i++)
-    assert_int_equal(seen_start(&w.seen, &request, &err), REIN_OK);
-  assert_int_equal(loop_timer_new(w.loop, (loop_fn)loop_stop, w.loop, &timer), REIN_OK);
-  loop_timer_set(timer, loop_now(w.loop) + 20);
-  loop_run(w.loop);
-  loop_timer_free(timer);
-  close_world(&w);
-  assert_int_equal(w.seen.ends, 0);
-}
-
-/* ---- when the system gives nothing more ------------------------------------------------------ */
-
-static void no_descriptors(void **state) {
-  (void)state;
-  struct world w;
-  struct rlimit old, none;
-  open_world(&w, plain, NULL);
-  struct http_request request = post(&w);
-  assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
-  none = old;
-  int next = dup(0);
-  close(next);
-  none.rlim_cur = (rlim_t)next;
-  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-  carry(&w, &w.seen, &request);
-  assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
-  assert_true(w.seen.end == HTTP_CONNECT || w.seen.end == HTTP_BROKEN);
-  carry(&w, &w.seen, &request);
-  assert_true(seen_ends(&w.seen, "|hello|whole"));
-  close_world(&w);
-}
-
-static bool exchange(void *ctx) {
-  struct world *w = ctx;
-  struct err err = {0};
-  struct loop *loop;
-  struct http *http;
-  static const char *const headers[] = {"x-key: k", "x-empty:", NULL};
-  if (loop_new(&loop, &err) != REIN_OK) return false;
-  bool good = false;
-  struct http_options options = {.no_proxy = "localhost"};
-  if (http_new(loop, &options, &http, &err) == REIN_OK) {
-    struct http_request request = post(w);
-    struct seen s;
-    request.headers = headers;
-    seen_init(&s, http);
-    for (int i = 0; i < 2; i++) {
-      enum rein_code code = seen_start(&s, &request, &err);
-      if (code == REIN_OK)
-        loop_run(loop);
-      else
-        assert_int_equal(code, REIN_MEMORY);
-      assert_true(code != REIN_OK || s.ends > 0);
-    }
-    good = s.ends == 2 && str_ends(buf_str(&s.log), STR("|hello|whole"));
-    buf_release(&s.log);
-    http_free(http);
-  }
-  loop_free(loop, 0);
-  return good;
-}
-
-static void no_memory(void **state) {
-  (void)state;
-  struct world w;
-  open_world(&w, plain, NULL);
-  assert_true(oom_each(exchange, &w) > 10);
-  close_world(&w);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(whole_answer),     cmocka_unit_test(byte_by_byte),
@@ -646,9 +436,6 @@ int main(void) {
       cmocka_unit_test(header_lines),     cmocka_unit_test(refused_requests),
       cmocka_unit_test(one_connection),   cmocka_unit_test(many_at_once),
       cmocka_unit_test(stale_connection), cmocka_unit_test(proxies),
-      cmocka_unit_test(abort_everywhere), cmocka_unit_test(abort_outside),
-      cmocka_unit_test(abort_other),      cmocka_unit_test(free_under_way),
-      cmocka_unit_test(no_descriptors),   cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
