@@ -161,7 +161,8 @@ static enum rein_code landed_check(const struct files *files, const struct targe
   buf_init(&where, PATH_MAX);
   enum rein_code code = files_path_of(files, t->dir, &where);
   rest = buf_str(&where);
-  if (code != REIN_OK) code = ERR(err, code, T_HOST_NO_MEMORY);
+  if (code == REIN_MEMORY) code = ERR(err, code, T_HOST_NO_MEMORY);
+  if (code != REIN_OK && code != REIN_MEMORY) code = failed(t, ENOENT, err); /* moved away */
   while (code == REIN_OK && path_next(&rest, &name))
     if (str_eq_nocase(name, STR(".git"))) code = refuse(t, T_HOST_WRITE_GIT, err);
   buf_release(&where);
