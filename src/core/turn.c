@@ -191,7 +191,8 @@ static enum rein_code bad_args(struct agent *a, struct call *c, const struct err
 
 /* Checks the arguments; c->args becomes the bytes to run. Answers what fails. */
 static enum rein_code check(struct agent *a, struct call *c, struct err *err) {
-  if (!c->tool) return unknown_tool(a, c, err);
+  bool cut = !c->doc && (c->use->cut || a->turn.length_cut);
+  if (!c->tool && !cut) return unknown_tool(a, c, err); /* a cut call is told of the cut first */
   if (!c->doc) return bad_json(a, c, err);
   struct err why = {0};
   struct buf clean;

@@ -197,6 +197,8 @@ static void calls_that_cannot_run(void **state) {
       {{"read", "[1]", 0}, "one JSON object"},
       {{"read", "{\"path\":\"x\",\"path\":\"y\"}", 0}, "not usable JSON"},
       {{"read", "{\"path\":\"x\",\"lim", STOP_LENGTH}, "cut off by the output limit"},
+      {{"nope", "{\"path\":\"x\",\"lim", STOP_LENGTH}, "cut off by the output limit"},
+      {{"nope", "{}", STOP_LENGTH}, "unknown tool"},
       {{"read", "{}", STOP_LENGTH}, "cut off by the output limit"},
       {{"read", "{}", 0}, "\\\"path\\\" is required"},
       {{"read", "{\"path\":null}", 0}, "expected string, got null"},
