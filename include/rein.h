@@ -221,7 +221,8 @@ struct rein_options {
   void *approve_ctx;
   rein_hear_fn hear;
   void *hear_ctx;
-  const volatile int *cancel; /* when it becomes non-zero the run ends as cancelled */
+  const volatile int *cancel; /* when it becomes non-zero the run ends as cancelled; set it
+                               * from a signal handler, or atomically from another thread */
   const char *github_url;     /* of github_repo_info; NULL: the public one */
   const char *github_token;   /* NULL: none */
   const char *proxy;          /* for all requests, as http://HOST:PORT; NULL none */

@@ -71,7 +71,6 @@ static enum rein_code check_numbers(const struct run_spec *spec, struct err *err
 static enum rein_code start_record(struct run *run, struct err *err) {
   struct journal *journal = run->spec.journal;
   struct agent_config config = *agent_config(run->agent);
-  config.address = run->spec.script ? STR("offline") : str_of(run->address.url);
   if (run->spec.files) config.root = str_of(run->spec.files->root);
   record_put_start(&run->line, &config);
   if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
@@ -90,6 +89,7 @@ static enum rein_code prepare(struct run *run, struct err *err) {
   code = address_init(&run->address, config->wire, run->spec.base_url, &run->key, err);
   if (code != REIN_OK) return code;
   run->spec.base_url = STR_NONE;
+  config->address = run->spec.script ? STR("offline") : str_of(run->address.url);
   run->id = mem_resize(NULL, run->spec.id.n + 1);
   if (!run->id) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   memcpy(run->id, run->spec.id.p, run->spec.id.n);

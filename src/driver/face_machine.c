@@ -61,9 +61,7 @@ static void idle_again(struct rein_machine *m) {
 /* -- life -- */
 
 static enum rein_code write_start(struct rein_machine *m, struct err *err) {
-  struct agent_config config = *agent_config(m->agent);
-  config.address = str_of(m->address.url);
-  record_put_start(&m->line, &config);
+  record_put_start(&m->line, agent_config(m->agent));
   if (m->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   return m->journal->kind->append(m->journal, buf_str(&m->line), err);
 }
@@ -81,6 +79,7 @@ static enum rein_code build(struct rein_machine *m, const struct rein_options *o
   if (code == REIN_OK) code = secret_take(&m->key, str_of(o->api_key), err);
   if (code == REIN_OK)
     code = address_init(&m->address, m->face.config.wire, str_of(o->base_url), &m->key, err);
+  m->face.config.address = str_of(m->address.url);
   if (code == REIN_OK) code = journal_open_memory(&m->journal, err);
   if (code == REIN_OK) code = agent_new(&m->face.config, &m->agent, err);
   return code == REIN_OK ? write_start(m, err) : code;

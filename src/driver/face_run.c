@@ -144,7 +144,7 @@ static void on_retry(void *ctx, struct run *run, const struct fault *fault, int6
 
 static void on_look(void *ctx) {
   struct session *s = ctx;
-  if (*s->face.o.cancel)
+  if (__atomic_load_n(s->face.o.cancel, __ATOMIC_RELAXED))
     driver_cancel(s->run, 0);
   else
     loop_timer_set(s->look, loop_now(s->loop) + CANCEL_LOOK_MS);

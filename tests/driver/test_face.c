@@ -4,6 +4,8 @@
 
 #include "driver/world.h"
 
+#include <pthread.h>
+
 static bool serve_stock(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
   struct reply_text r;
   (void)ctx;
@@ -139,7 +141,7 @@ static void test_time_while_approving(void **state) {
 
 static int tool_cancels(struct rein_call *call) {
   volatile int *flag = rein_call_ctx(call);
-  *flag = 1;
+  __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
   while (!rein_call_cancelled(call))
     sched_yield();
   return rein_call_error(call, "stopped", SIZE_MAX);
@@ -190,6 +192,27 @@ static void test_the_demo(void **state) {
   rein_report_free(report);
   unlink(path);
   rmdir(root);
+}
+
+static void *run_demo(void *ctx) {
+  struct rein_report *report;
+  struct rein_options o = {.size = sizeof o, .model = "demo", .builtin = "get_time"};
+  *(bool *)ctx = rein_run(&o, "hello", &report, NULL) == REIN_OK &&
+                 rein_report_outcome(report) == REIN_OUTCOME_FINISHED;
+  rein_report_free(report);
+  return NULL;
+}
+
+static void test_runs_on_many_threads(void **state) {
+  pthread_t threads[8];
+  bool fine[8] = {false};
+  (void)state;
+  for (int i = 0; i < 8; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, run_demo, &fine[i]), 0);
+  for (int i = 0; i < 8; i++) {
+    pthread_join(threads[i], NULL);
+    assert_true(fine[i]);
+  }
 }
 
 /* -- what is refused -- */
@@ -449,6 +472,7 @@ int main(void) {
       cmocka_unit_test(test_time_while_approving),
       cmocka_unit_test(test_the_cancel_flag),
       cmocka_unit_test(test_the_demo),
+      cmocka_unit_test(test_runs_on_many_threads),
       cmocka_unit_test(test_options_that_are_refused),
       cmocka_unit_test(test_a_key_is_not_quoted),
       cmocka_unit_test(test_an_older_and_a_newer_caller),
