@@ -38,7 +38,7 @@ static void check_reply(const struct reply *r, struct str shown) {
     if (b->kind == BLOCK_TOOL_USE && !b->args_bad) is_sound_json(b->args);
   }
   must(utf8_valid(buf_str(&text)) && str_eq(buf_str(&text), shown));
-  if (wire_anthropic.put_message(&message, &m, false)) is_sound_json(buf_str(&message));
+  if (wire_anthropic.put_message(&message, &m, false, NULL)) is_sound_json(buf_str(&message));
   buf_release(&message);
   buf_release(&text);
 }

@@ -197,6 +197,7 @@ int dry_run(struct cli *cli, struct setup *setup, struct str task) {
   config.limits = s.limits;
   if (!config.output_limit) config.output_limit = OUTPUT_LIMIT_DEFAULT;
   if (!code) code = address_init(&s.address, config.wire, setup->base_url, &key, &err);
+  config.address = str_of(s.address.url);
   if (!code) code = agent_new(&config, &agent, &err);
   if (!code) code = first_request(agent, task, &s.body, &err);
   if (!code && !s.body.n) err_put(&why, cli->lang, &agent_ended(agent)->why);

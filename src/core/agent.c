@@ -71,7 +71,8 @@ static enum rein_code build(struct agent *a, int64_t output_limit, struct err *e
                       .messages = a->talk.bytes,
                       .roles = a->talk.roles,
                       .count = a->talk.count,
-                      .output_limit = output_limit};
+                      .output_limit = output_limit,
+                      .quirks = a->talk.quirks};
   buf_reset(&a->sending.body);
   a->config.wire->put_request(&a->sending.body, &r);
   a->sending.output_limit = output_limit;

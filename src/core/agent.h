@@ -36,7 +36,8 @@ struct agent_config {
   int retries;                 /* 0: 2; REIN_OFF: none */
   uint64_t jitter_seed;        /* retry waits are spread by it; recorded, so replay agrees */
   enum rein_lang lang, model_lang;
-  struct str root, address; /* recorded, not used: the folder, the provider's URL */
+  struct str root;    /* the folder: recorded, not used */
+  struct str address; /* the provider's URL: recorded, and its host says what it needs */
 };
 
 #define OUTPUT_LIMIT_DEFAULT 16384

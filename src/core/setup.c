@@ -122,7 +122,8 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
   a->now = INT64_MIN;
   a->end.outcome = REIN_OUTCOME_NONE;
   arena_init(&a->fixed, FIXED_MAX);
-  transcript_init(&a->talk, config->wire);
+  const struct wire *wire = config->wire;
+  transcript_init(&a->talk, wire, wire->find_quirks ? wire->find_quirks(config->address) : NULL);
   buf_init(&a->sending.body, TRANSCRIPT_MAX);
   buf_init(&a->text, TRANSCRIPT_MAX);
   enum rein_code code = read_config(a, err);

@@ -8,8 +8,8 @@
 
 #include <assert.h>
 
-void transcript_init(struct transcript *t, const struct wire *wire) {
-  *t = (struct transcript){.wire = wire};
+void transcript_init(struct transcript *t, const struct wire *wire, const struct quirks *quirks) {
+  *t = (struct transcript){.wire = wire, .quirks = quirks};
   arena_init(&t->arena, TRANSCRIPT_MAX);
 }
 
@@ -65,7 +65,7 @@ static bool copy_block(struct arena *a, const struct block *from, struct block *
 static bool encode(struct transcript *t, const struct message *m, bool drop, struct str *bytes) {
   struct buf b;
   buf_init(&b, TRANSCRIPT_MAX);
-  bool sent = t->wire->put_message(&b, m, drop);
+  bool sent = t->wire->put_message(&b, m, drop, t->quirks);
   *bytes = STR_NONE;
   bool fine = b.fail == REIN_OK && (!sent || arena_str(&t->arena, buf_str(&b), bytes));
   buf_release(&b);

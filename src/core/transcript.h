@@ -15,6 +15,7 @@
 
 struct transcript {
   const struct wire *wire;
+  const struct quirks *quirks; /* the wire's, for the provider at hand; NULL none */
   struct arena arena;
   struct message *messages;
   struct str *bytes; /* per message, as sent; empty: nothing of it can be sent */
@@ -26,7 +27,7 @@ struct transcript {
   size_t id_count, id_cap;
 };
 
-void transcript_init(struct transcript *t, const struct wire *wire);
+void transcript_init(struct transcript *t, const struct wire *wire, const struct quirks *quirks);
 void transcript_release(struct transcript *t);
 /* Words of the user: a new message, or behind what the last user message holds.
  * No call may be open. */

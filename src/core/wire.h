@@ -11,6 +11,8 @@
 #include "core/block.h"
 #include "core/tool.h"
 
+struct quirks; /* what one provider needs otherwise than its wire: wire/quirks.h */
+
 struct request {
   struct str model, system;
   struct str tools;           /* from put_tools; empty: none */
@@ -19,6 +21,7 @@ struct request {
   size_t count;
   int64_t output_limit;
   bool no_tools; /* tool_choice none: the wrap-up */
+  const struct quirks *quirks; /* of find_quirks; NULL none */
 };
 
 struct draft;     /* a reply under construction: wire/draft.h */
@@ -31,8 +34,11 @@ struct wire {
   const char *key_env, *url_env; /* names the official SDKs use; the program reads them */
   int64_t overhead_tokens;       /* what providers add to a prompt unseen; at least 1 024 */
   void (*put_tools)(struct buf *out, const struct tool *tools, size_t count);
+  /* What the provider at this address needs; NULL as a function: the wire has one provider. */
+  const struct quirks *(*find_quirks)(struct str address);
   /* One message; false when nothing of it can be sent (all blank, or foreign). */
-  bool (*put_message)(struct buf *out, const struct message *message, bool drop_thinking);
+  bool (*put_message)(struct buf *out, const struct message *message, bool drop_thinking,
+                      const struct quirks *quirks);
   void (*put_request)(struct buf *out, const struct request *request);
   /* Header lines "name: value\n" but for content-type; the key stands in one. */
   void (*put_headers)(struct buf *out, struct str key);

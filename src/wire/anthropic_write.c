@@ -133,7 +133,9 @@ static bool is_sendable(const struct message *m, bool drop_thinking) {
 }
 
 /* Results first ("tool_result blocks must come first in the content array"). */
-static bool put_message(struct buf *out, const struct message *m, bool drop_thinking) {
+static bool put_message(struct buf *out, const struct message *m, bool drop_thinking,
+                        const struct quirks *quirks) {
+  (void)quirks; /* one provider */
   if (!is_sendable(m, drop_thinking)) return false;
   buf_put(out, m->role == ROLE_USER ? USER_HEAD : ASSISTANT_HEAD);
   struct json_out w = json_out(out);

@@ -44,7 +44,9 @@ static void toy_put_block(struct json_out *w, const struct block *b) {
   json_close(w, '}');
 }
 
-static bool toy_put_message(struct buf *out, const struct message *m, bool drop_thinking) {
+static bool toy_put_message(struct buf *out, const struct message *m, bool drop_thinking,
+                            const struct quirks *quirks) {
+  (void)quirks;
   struct json_out w = json_out(out);
   size_t sent = 0;
   json_open(&w, '{');

@@ -28,7 +28,7 @@ static inline void talk_add(struct talk_test *t, enum role role, const struct bl
   struct message m = {role, blocks, count};
   buf_init(&b, 1 << 20);
   assert_true(t->count < TALK_MAX);
-  bool sent = wire_anthropic.put_message(&b, &m, false);
+  bool sent = wire_anthropic.put_message(&b, &m, false, NULL);
   assert_int_equal(b.fail, REIN_OK);
   t->messages[t->count] = STR_NONE;
   if (sent) assert_true(arena_str(&t->arena, buf_str(&b), &t->messages[t->count]));

@@ -189,7 +189,7 @@ static void test_m03(void **state) {
   shared_read(&want, "cases/M03-thinking-signature-kept/want.json");
   struct attempt *a = played("cases/M03-thinking-signature-kept/stream.sse", 1, &event, NULL);
   struct message m = {ROLE_ASSISTANT, event.reply->blocks, event.reply->count};
-  assert_true(wire_anthropic.put_message(&out, &m, false));
+  assert_true(wire_anthropic.put_message(&out, &m, false, NULL));
   assert_int_equal(json_parse(&arena, buf_str(&want), JSON_STRICT, &doc, NULL), REIN_OK);
   assert_int_equal(json_parse(&arena, buf_str(&out), JSON_STRICT, &sent, NULL), REIN_OK);
   const struct json *content = json_get(sent, "content");
@@ -205,7 +205,7 @@ static void test_m03(void **state) {
     buf_release(&two);
   }
   buf_reset(&out);
-  assert_true(wire_anthropic.put_message(&out, &m, true));
+  assert_true(wire_anthropic.put_message(&out, &m, true, NULL));
   assert_false(str_has(buf_str(&out), STR("thinking")));
   attempt_free(a);
   buf_release(&want);

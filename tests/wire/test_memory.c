@@ -110,7 +110,7 @@ static bool request_scenario(void *ctx) {
   buf_init(&b, 1 << 20);
   wire_anthropic.put_request(&b, &r);
   wire_anthropic.put_headers(&b, STR("k"));
-  (void)wire_anthropic.put_message(&b, &(struct message){ROLE_ASSISTANT, blocks, 2}, false);
+  (void)wire_anthropic.put_message(&b, &(struct message){ROLE_ASSISTANT, blocks, 2}, false, NULL);
   bool well = b.fail == REIN_OK;
   assert_true(well || b.fail == REIN_MEMORY);
   buf_release(&b);

@@ -48,7 +48,7 @@ static void client_close(struct client *c) {
 static void add(struct client *c, enum role role, const struct block *blocks, size_t count) {
   struct message m = {role, blocks, count};
   if (c->messages.n) buf_c(&c->messages, ',');
-  assert_true(wire_anthropic.put_message(&c->messages, &m, false));
+  assert_true(wire_anthropic.put_message(&c->messages, &m, false, NULL));
 }
 
 /* Sends what there is; the reply joins the conversation. */

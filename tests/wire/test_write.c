@@ -7,7 +7,7 @@
 static void check_message(const struct message *m, bool drop, const char *want) {
   struct buf b;
   buf_init(&b, 1 << 20);
-  bool sent = wire_anthropic.put_message(&b, m, drop);
+  bool sent = wire_anthropic.put_message(&b, m, drop, NULL);
   assert_true(sent == (want != NULL));
   if (want)
     assert_string_equal(buf_z(&b), want);
@@ -63,7 +63,7 @@ static void test_numbers_stay(void **state) {
   assert_int_equal(json_parse(&arena, buf_str(&file), JSON_STRICT, &doc, NULL), REIN_OK);
   struct str args = json_get(doc, "input")->source;
   struct block b = {.kind = BLOCK_TOOL_USE, .id = STR("a"), .name = STR("n"), .args = args};
-  assert_true(wire_anthropic.put_message(&out, &(struct message){ROLE_ASSISTANT, &b, 1}, false));
+  assert_true(wire_anthropic.put_message(&out, &(struct message){ROLE_ASSISTANT, &b, 1}, false, NULL));
   assert_true(str_has(buf_str(&out), args));
   arena_release(&arena);
   buf_release(&out);
