@@ -9,7 +9,7 @@ const char script_demo[] =
     "     {\"text\": {\"ko\": \"먼저 README.md의 첫 줄을 읽겠습니다.\",\n"
     "                \"en\": \"I will read the first line of README.md first.\"},\n"
     "      \"calls\": [{\"name\": \"read_file\",\n"
-    "                 \"input\": {\"path\": \"README.md\", \"limit\": 1}}]},\n"
+    "                 \"input\": {\"path\": \"README.md\"}}]},\n"
     "     {\"text\": {\"ko\": \"이제 지금 시각을 확인하겠습니다.\",\n"
     "                \"en\": \"Now I will look at the time.\"},\n"
     "      \"calls\": [{\"name\": \"get_time\", \"input\": {}}]},\n"
