@@ -23,18 +23,17 @@ static enum rein_verdict approve(void *ctx, const struct rein_question *q, char 
   return REIN_ALLOW; /* a real one asks a person */
 }
 
-#define SCHEMA                                                                                     \
-  "{\"type\":\"object\",\"required\":[\"item\"],\"properties\":{\"item\":{\"type\":\"string\"}"
+#define ITEM "{\"type\":\"object\",\"properties\":{\"item\":{\"type\":\"string\"}"
 static const struct rein_tool tools[] = {
     {.name = "stock",
      .description = "How many of an item are on the shelf.",
      .run = stock,
      .touches = REIN_READS_PRIVATE,
-     .schema = SCHEMA "}}"},
+     .schema = ITEM "}}"},
     {.name = "reorder",
      .description = "Order more of an item.",
      .run = reorder,
-     .schema = SCHEMA ",\"count\":{\"type\":\"integer\"}}}"},
+     .schema = ITEM ",\"count\":{\"type\":\"integer\"}}}"},
 };
 
 int main(int argc, char **argv) {
