@@ -477,6 +477,12 @@ class Policy(CaseTest):
     def test_R04_closed_input(self):
         self.ask(preexec_fn=lambda: os.close(0))
 
+    def test_R04_pipe_that_stays_open(self):
+        read, write = os.pipe()
+        self.addCleanup(os.close, write)
+        with os.fdopen(read, "rb") as pipe:
+            self.ask(stdin=pipe)
+
     def test_R04_without_a_controlling_terminal(self):
         self.ask(start_new_session=True)
 
@@ -548,7 +554,7 @@ class Paths(CaseTest):
             elif op == "write":
                 calls.append(("write_report", arguments(path="reports/" + path, content="x")))
             elif op == "search":
-                calls.append(("search_files", arguments(pattern="원본|victim", dir=path)))
+                calls.append(("search_files", arguments(pattern="^원.$", dir=path)))
             else:
                 continue  # edit, delete, cwd: not built; the root that is a link: below
             wants.append((op, path, want))
@@ -650,6 +656,65 @@ class Files(CaseTest):
                 self.assertTrue(text)  # a documented difference is an error that says so
                 continue
             self.assertEqual(got, row["want"], f"{row}: {text}")
+
+
+class Tasks(CaseTest):
+    """The two tutorial tasks: real tools, a scripted model behind real HTTP."""
+
+    def test_first_line_and_time(self):
+        os.makedirs(self.root)
+        with open(os.path.join(self.root, "README.md"), "w", encoding="utf-8") as f:
+            f.write("# 한글 제목\n둘째 줄\n")
+        url = self.serve([step(call_stream([("read_file", arguments(path="README.md", limit=1))])),
+                          step(call_stream([("get_time", "{}")])), step(text_stream("다 했습니다"))])
+        ran = self.rein(url, task="README.md의 첫 줄을 읽고, 그다음 지금 몇 시인지 알려 줘")
+        made = self.check_history()
+        self.assertEqual((ran.returncode, ran.json["turns"], ran.json["requests"], len(made)), (0, 2, 3, 3))
+        self.assertIn("# 한글 제목", self.results(made[1])[0][1])
+        self.assertNotIn("둘째", json.dumps(made[1], ensure_ascii=False))
+        self.assertRegex(self.results(made[2])[0][1], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d")
+
+    def test_lodash(self):
+        os.makedirs(os.path.join(self.root, "src"))
+        with open(os.path.join(self.root, "package.json"), "w", encoding="utf-8") as f:
+            f.write('{"dependencies": {"lodash": "^4.17.21"}}\n')
+        with open(os.path.join(self.root, "src", "a.js"), "w", encoding="utf-8") as f:
+            f.write("const _ = require('lodash');\n")
+        github = self.serve([{"status": 200, "headers": {"Content-Type": "application/json"}, "body": json.dumps({
+            "full_name": "lodash/lodash", "description": "A modern utility library", "stargazers_count": 60123,
+            "open_issues_count": 12, "archived": False, "pushed_at": "2026-01-02T03:04:05Z",
+            "html_url": "https://github.com/lodash/lodash", "license": {"spdx_id": "MIT"}})}])
+        github_out = self.out
+        url = self.serve([step(call_stream([("search_files", arguments(pattern="lodash"))])),
+                          step(call_stream([("read_file", arguments(path="package.json"))])),
+                          step(call_stream([("github_repo_info", arguments(owner="lodash", repo="lodash"))])),
+                          step(text_stream("최종 답변: 쓰고 있습니다"))])
+        ran = self.rein(url, env={"GITHUB_API_URL": github},
+                        task="이 프로젝트에서 lodash를 쓰고 있나요? GitHub에서 어떤 상태인지도 알아봐 주세요")
+        made = self.check_history()
+        self.assertEqual((ran.returncode, ran.json["turns"], ran.json["requests"], len(made)), (0, 3, 4, 4))
+        self.assertTrue(ran.json["text"].startswith("최종 답변:"))
+        self.assertIn("src/a.js:1:", self.results(made[1])[0][1])
+        self.assertIn("4.17.21", self.results(made[2])[0][1])
+        self.assertIn("60123", self.results(made[3])[0][1].replace(",", ""))
+        with open(os.path.join(github_out, "req-0.http"), "rb") as f:
+            self.assertTrue(f.read().startswith(b"GET /repos/lodash/lodash HTTP/1.1\r\n"))
+
+    def test_a_request_begins_as_the_last_one_did(self):
+        os.makedirs(self.root)
+        url = self.serve([step(call_stream([("get_time", "{}")])), step(call_stream([("list_files", "{}")])), step(OK)])
+        self.rein(url)
+        made = self.check_history()
+
+        def bare(value):
+            if isinstance(value, dict):
+                return {k: bare(v) for k, v in value.items() if k != "cache_control"}
+            return [bare(v) for v in value] if isinstance(value, list) else value
+        for before, after in zip(made, made[1:]):
+            for key in ("system", "tools", "model"):
+                self.assertEqual(json.dumps(bare(before.get(key))), json.dumps(bare(after.get(key))))
+            count = len(before["messages"])
+            self.assertEqual(json.dumps(bare(before["messages"])), json.dumps(bare(after["messages"][:count])))
 
 
 if __name__ == "__main__":
