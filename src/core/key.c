@@ -6,6 +6,7 @@
 #include "base/hash.h"
 
 #define KEY_TEXT_MAX (64u << 20)
+#define VOLATILE_LINE_MAX (16u << 10) /* bytes: longer lines count whole, or time goes quadratic */
 
 static bool listed(const char *names, struct str name) {
   struct str rest = str_of(names), one;
@@ -35,7 +36,7 @@ static enum rein_code add_line(const struct regex *left_out, struct regex_scratc
                                struct str line, uint64_t *h) {
   struct str match;
   size_t at = 0;
-  while (at <= line.n) {
+  while (at <= line.n && line.n <= VOLATILE_LINE_MAX) {
     enum regex_hit hit = regex_match(left_out, scratch, line, at, &match);
     if (hit == REGEX_NO_MEMORY) return REIN_MEMORY;
     if (hit != REGEX_YES) break;
