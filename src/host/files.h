@@ -40,7 +40,8 @@ enum rein_code files_open(const struct files *files, struct str path, enum files
  * folders in between): a temporary file beside it, fsync, rename; old file or
  * new file, nothing between. An old file's permissions stay. Refuses everything
  * that is not below it, by components and by the kernel: "..", absolute paths,
- * links of any kind on the way or in its place, .git in any case. */
+ * a link in the file's or in `below`'s place, links that lead out of `below`
+ * (those that stay are ways), .git in any case, by name or by link. */
 enum rein_code files_write_below(const struct files *files, const char *below, struct str path,
                                  struct str content, struct err *err) REIN_CHECKED;
 /* The path of an open descriptor relative to the root, for judging and showing;

@@ -71,6 +71,8 @@ static void own_siblings(void **state) {
       "../../../../../../../../../../etc/hostname\tout",
       "../x/../proj/a.txt\tout",
       "$ROOT/../proj-backup/.env\tout",
+      "$ROOT-backup/.env\tout",
+      "$ROOT-backup/../proj/a.txt\tout",
       "../proj/../proj-backup/.env\tout",
       "../pro/a.txt\tout",
       "../../w/projEVIL/.env\tout",
@@ -79,6 +81,7 @@ static void own_siblings(void **state) {
   struct place p;
   place_init(&p);
   siblings(&p);
+  place_file(&p, "w/proj/.env", "ok"); /* what a sibling's must not turn into */
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
     one_sibling(&p, str_of(lines[i]));
   place_release(&p);

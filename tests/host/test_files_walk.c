@@ -169,6 +169,31 @@ static void vanishing(void **state) {
   place_release(&p);
 }
 
+/* Swaps a folder for a link that leads out, after its name was read. */
+static bool visit_and_swap(void *ctx, const struct files_entry *e) {
+  if (str_is(e->name, "a")) {
+    assert_int_equal(renameat(e->dir_fd, "b", e->dir_fd, "z"), 0);
+    assert_int_equal(symlinkat("../../outside", e->dir_fd, "b"), 0);
+  }
+  return visit(ctx, e);
+}
+
+static void swapped_folder(void **state) {
+  (void)state;
+  struct place p;
+  struct walked w = {0};
+  place_init(&p);
+  buf_init(&w.log, 1u << 20);
+  place_folder(&p, "outside");
+  place_file(&p, "outside/secret", "CANARY");
+  place_file(&p, "w/proj/a", "");
+  place_folder(&p, "w/proj/b");
+  assert_int_equal(files_walk(&p.files, STR(""), NULL, visit_and_swap, &w, &p.err), REIN_OK);
+  assert_text(buf_str(&w.log), "f a\nd! b\n");
+  buf_release(&w.log);
+  place_release(&p);
+}
+
 static void unreadable(void **state) {
   (void)state;
   struct place p;
@@ -236,9 +261,11 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(order), cmocka_unit_test(skip_and_stop), cmocka_unit_test(refused),
-      cmocka_unit_test(deep),  cmocka_unit_test(vanishing),     cmocka_unit_test(unreadable),
-      cmocka_unit_test(many),  cmocka_unit_test(no_memory),
+      cmocka_unit_test(order),      cmocka_unit_test(skip_and_stop),
+      cmocka_unit_test(refused),    cmocka_unit_test(deep),
+      cmocka_unit_test(vanishing),  cmocka_unit_test(swapped_folder),
+      cmocka_unit_test(unreadable), cmocka_unit_test(many),
+      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
