@@ -20,8 +20,10 @@ struct block {
   struct str id;   /* TOOL_USE, TOOL_RESULT: the call's id on the wire */
   struct str name; /* TOOL_USE: as the model wrote it */
   struct str args; /* TOOL_USE: source JSON as it arrived (mended, blank → {}) */
-  struct str raw;  /* THINKING, OPAQUE: the block's JSON */
-  struct str wire; /* THINKING, OPAQUE: name of the wire that made raw */
+  /* THINKING, OPAQUE: the block's JSON. TEXT, TOOL_USE: what else the provider said of
+   * it and wants to see again; empty: nothing. */
+  struct str raw;
+  struct str wire; /* name of the wire that made raw: no other sends it */
   bool args_bad;   /* TOOL_USE: args do not parse as an object without twin keys */
   bool cut;        /* TOOL_USE: the output limit cut it */
   bool is_error;   /* TOOL_RESULT */

@@ -20,7 +20,7 @@ struct request {
   const enum role *roles;     /* one per message */
   size_t count;
   int64_t output_limit;
-  bool no_tools; /* tool_choice none: the wrap-up */
+  bool no_tools;               /* tool_choice none: the wrap-up */
   const struct quirks *quirks; /* of find_quirks; NULL none */
 };
 

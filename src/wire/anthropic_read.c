@@ -4,19 +4,8 @@
  * blocks and deltas, a doubled message_start), strict in what does: arguments
  * without a call, an event that is no JSON.
  */
-#include "json/json.h"
-#include "rpc/sse.h"
-#include "text/text.h"
 #include "wire/anthropic.h"
-#include "wire/draft.h"
-#include "wire/errors.h"
-#include "wire/words.h"
-
-#define EVENT_TREE_MAX (8 * (size_t)SSE_EVENT_MAX) /* the tree of the longest event */
-
-static struct str member(const struct json *object, const char *key) {
-  return json_text(json_get(object, key));
-}
+#include "wire/payload.h"
 
 /* -- usage and ends -- */
 
@@ -55,7 +44,7 @@ static enum stop stop_of(struct str word) {
 }
 
 static void on_message_delta(struct draft *d, const struct json *event) {
-  struct str word = member(json_get(event, "delta"), "stop_reason");
+  struct str word = payload_text(json_get(event, "delta"), "stop_reason");
   read_usage(d, json_get(event, "usage"));
   if (word.n) draft_stop(d, stop_of(word), word);
 }
@@ -66,10 +55,7 @@ static void on_message_stop(struct draft *d, const struct json *event) {
 }
 
 static void on_error(struct draft *d, const struct json *event) {
-  struct error_words words;
-  if (!error_read(event, &words)) return;
-  struct str type = words.type.n ? words.type : words.code;
-  draft_fail(d, error_in_stream(&words), words.message, type);
+  (void)payload_error(d, event);
 }
 
 /* -- the message and its blocks -- */
@@ -78,9 +64,10 @@ static void on_error(struct draft *d, const struct json *event) {
  * that all before it was dropped by the server (seen with fallbacks). */
 static void on_message_start(struct draft *d, const struct json *event) {
   const struct json *message = json_get(event, "message");
-  struct str id = member(message, "id"), before = draft_named(d);
+  struct str id = payload_text(message, "id"), before = draft_named(d);
   if (before.n && !str_eq(id, before)) draft_restart(d);
-  if (!str_eq(id, draft_named(d)) || !draft_began(d)) draft_id(d, id, member(message, "model"));
+  if (!str_eq(id, draft_named(d)) || !draft_began(d))
+    draft_id(d, id, payload_text(message, "model"));
   read_usage(d, json_get(message, "usage"));
 }
 
@@ -92,25 +79,25 @@ static int64_t index_of(const struct draft *d, const struct json *event) {
 static void start_call(struct draft *d, int64_t index, const struct json *block) {
   const struct json *input = json_get(block, "input");
   draft_open(d, index, BLOCK_TOOL_USE);
-  draft_call(d, index, member(block, "id"), member(block, "name"));
+  draft_call(d, index, payload_text(block, "id"), payload_text(block, "name"));
   /* A placeholder {}, but for servers that send the whole call at once. */
   if (json_is(input, JSON_OBJECT) && input->count) draft_raw(d, index, input->source);
 }
 
 static void start_thinking(struct draft *d, int64_t index, const struct json *block) {
-  struct str signature = member(block, "signature");
+  struct str signature = payload_text(block, "signature");
   draft_open(d, index, BLOCK_THINKING);
-  draft_text(d, index, member(block, "thinking"));
+  draft_text(d, index, payload_text(block, "thinking"));
   if (signature.n) draft_signature(d, index, signature);
 }
 
 static void on_block_start(struct draft *d, const struct json *event) {
   const struct json *block = json_get(event, "content_block");
-  struct str type = member(block, "type");
+  struct str type = payload_text(block, "type");
   int64_t index = index_of(d, event);
   if (str_is(type, "text")) {
     draft_open(d, index, BLOCK_TEXT);
-    draft_text(d, index, member(block, "text"));
+    draft_text(d, index, payload_text(block, "text"));
   } else if (str_is(type, "tool_use")) {
     start_call(d, index, block);
   } else if (str_is(type, "thinking")) {
@@ -143,12 +130,7 @@ static void add_text(struct draft *d, int64_t index, struct str piece, enum bloc
 static void add_args(struct draft *d, int64_t index, struct str piece) {
   enum block_kind there;
   if (!draft_has(d, index, &there)) {
-    struct buf b;
-    if (piece.n == 0) return;
-    buf_init(&b, 4096);
-    TEXT_PUT(&b, REIN_ENGLISH, T_WIRE_STRAY_ARGS, str_part(piece, 0, 100));
-    draft_fail(d, FAULT_GARBLED, buf_str(&b), STR_NONE);
-    buf_release(&b);
+    if (piece.n) payload_fail(d, FAULT_GARBLED, T_WIRE_STRAY_ARGS, piece);
   } else if (there == BLOCK_TOOL_USE) {
     draft_text(d, index, piece);
   } else if (there == BLOCK_OPAQUE) {
@@ -157,24 +139,25 @@ static void add_args(struct draft *d, int64_t index, struct str piece) {
 }
 
 static void add_compaction(struct draft *d, int64_t index, const struct json *delta) {
-  struct str content = member(delta, "content"), secret = member(delta, "encrypted_content");
+  struct str content = payload_text(delta, "content"),
+             secret = payload_text(delta, "encrypted_content");
   if (content.n) draft_patch(d, index, STR("content"), PATCH_TEXT, content);
   if (secret.n) draft_patch(d, index, STR("encrypted_content"), PATCH_TEXT, secret);
 }
 
 static void on_block_delta(struct draft *d, const struct json *event) {
   const struct json *delta = json_get(event, "delta");
-  struct str type = member(delta, "type");
+  struct str type = payload_text(delta, "type");
   int64_t index = index_of(d, event);
   enum block_kind kind;
   if (str_is(type, "text_delta")) {
-    add_text(d, index, member(delta, "text"), BLOCK_TEXT, "text");
+    add_text(d, index, payload_text(delta, "text"), BLOCK_TEXT, "text");
   } else if (str_is(type, "thinking_delta")) {
-    add_text(d, index, member(delta, "thinking"), BLOCK_THINKING, "thinking");
+    add_text(d, index, payload_text(delta, "thinking"), BLOCK_THINKING, "thinking");
   } else if (str_is(type, "input_json_delta")) {
-    add_args(d, index, member(delta, "partial_json"));
+    add_args(d, index, payload_text(delta, "partial_json"));
   } else if (str_is(type, "signature_delta")) {
-    draft_signature(d, index, member(delta, "signature"));
+    draft_signature(d, index, payload_text(delta, "signature"));
   } else if (str_is(type, "compaction_delta") && draft_has(d, index, &kind) &&
              kind == BLOCK_OPAQUE) {
     add_compaction(d, index, delta);
@@ -196,48 +179,12 @@ static void read_event(struct draft *d, struct str name, const struct json *even
       {"message_stop", on_message_stop},
       {"error", on_error},
   };
-  struct str type = member(event, "type");
+  struct str type = payload_text(event, "type");
   if (type.n == 0) type = json_get(event, "error") ? STR("error") : name;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (str_is(type, known[i].type)) known[i].read(d, event);
 }
 
-static void not_json(struct draft *d, struct str data) {
-  struct buf quote, b;
-  buf_init(&quote, 8192);
-  buf_init(&b, 16384);
-  words_quote(&quote, data);
-  TEXT_PUT(&b, REIN_ENGLISH, T_WIRE_BAD_JSON, buf_str(&quote));
-  draft_fail(d, FAULT_GARBLED, buf_str(&b), STR_NONE);
-  buf_release(&quote);
-  buf_release(&b);
-}
-
-/* "[DONE]" is Chat Completions' last event; gateways add it to any stream. An
- * event that the stream's end cut is no garbage: the stream is broken, and
- * whoever saw its end says so. */
-static bool is_harmless(const struct sse_event *event) {
-  return event->open || str_blank(event->data) || str_is(str_trim(event->data), "[DONE]");
-}
-
 void anthropic_on_event(struct draft *draft, const struct sse_event *event) {
-  struct arena arena;
-  struct json *doc = NULL;
-  struct buf sound;
-  struct str data = event->data;
-  arena_init(&arena, EVENT_TREE_MAX);
-  buf_init(&sound, 3 * (size_t)SSE_EVENT_MAX);
-  if (!utf8_valid(data)) {
-    utf8_repair(&sound, data);
-    data = buf_str(&sound);
-  }
-  enum rein_code code = sound.fail ? sound.fail : json_parse(&arena, data, JSON_STRICT, &doc, NULL);
-  if (code == REIN_MEMORY)
-    draft_lost(draft, code);
-  else if (code == REIN_OK && json_is(doc, JSON_OBJECT))
-    read_event(draft, event->name, doc);
-  else if (!is_harmless(event))
-    not_json(draft, event->data);
-  buf_release(&sound);
-  arena_release(&arena);
+  payload_read(draft, event, read_event);
 }

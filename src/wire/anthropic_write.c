@@ -282,18 +282,10 @@ static void put_request(struct buf *out, const struct request *r) {
   buf_c(out, '}');
 }
 
-/* A key with a line end in it would be a header of somebody else's making: it
- * is left out, and the server says that the key is missing. */
-static bool is_header_safe(struct str key) {
-  for (size_t i = 0; i < key.n; i++)
-    if ((unsigned char)key.p[i] <= 32 || key.p[i] == 127) return false;
-  return key.n > 0;
-}
-
 static void put_headers(struct buf *out, struct str key) {
   buf_lit(out, "anthropic-version: 2023-06-01\naccept: text/event-stream\n");
   key = str_trim(key);
-  if (!is_header_safe(key)) return;
+  if (!words_header_safe(key)) return;
   buf_lit(out, "x-api-key: ");
   buf_put(out, key);
   buf_c(out, '\n');

@@ -202,7 +202,7 @@ static void quote_body(struct attempt *a) {
 }
 
 static void copy_words(struct attempt *a, const struct error_words *w) {
-  struct str message = w->message, type = w->type.n ? w->type : w->code, id = w->request_id;
+  struct str message = w->message, type = error_type(w), id = w->request_id;
   buf_reset(&a->words);
   utf8_repair(&a->words, message);
   size_t m = a->words.n;

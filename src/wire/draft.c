@@ -167,6 +167,53 @@ void draft_raw(struct draft *draft, int64_t index, struct str json) {
   moved(draft);
 }
 
+void draft_item(struct draft *draft, int64_t index, struct str json) {
+  struct part *p = find_open(draft, index);
+  if (!p || !count_bytes(draft, json.n)) return;
+  keep(draft, json, &p->item);
+  moved(draft);
+}
+
+/* What was given out of the reply does not count: all of it is given anew. */
+static void show_anew(struct draft *d) {
+  d->withdrawn = d->withdrawn || d->gave;
+  d->gave = false;
+  d->show_from = 0;
+  for (size_t i = 0; i < d->count; i++)
+    d->parts[i].shown = 0;
+}
+
+static void settle(struct draft *d, struct part *p, struct str whole) {
+  struct str body = buf_str(&p->body);
+  p->join = (struct utf8_join){0};
+  if (!str_starts(whole, body)) {
+    bool shown = p->shown > 0;
+    buf_reset(&p->body);
+    p->shown = 0;
+    if (shown) show_anew(d);
+  }
+  buf_put(&p->body, str_part(whole, p->body.n, whole.n));
+  joined(d, &p->body);
+  p->dark = words_blank(buf_str(&p->body));
+}
+
+void draft_settle(struct draft *draft, int64_t index, struct str whole) {
+  struct part *p = find_open(draft, index);
+  struct utf8_join join = {0};
+  struct buf sound;
+  if (!p || whole.n == 0) return;
+  buf_init(&sound, DRAFT_BYTES_MAX);
+  utf8_join(&join, &sound, whole);
+  utf8_join_end(&join, &sound);
+  size_t more = sound.n > p->body.n ? sound.n - p->body.n : 0;
+  if (count_bytes(draft, more)) {
+    joined(draft, &sound);
+    if (!draft->fail) settle(draft, p, buf_str(&sound));
+    moved(draft);
+  }
+  buf_release(&sound);
+}
+
 static struct patched *find_patched(struct draft *d, struct part *p, struct str member,
                                     enum patch how) {
   for (size_t i = 0; i < p->patched_count; i++)
@@ -192,6 +239,8 @@ void draft_patch(struct draft *draft, int64_t index, struct str member, enum pat
   if (!p || !count_bytes(draft, piece.n)) return;
   struct patched *m = find_patched(draft, p, member, how);
   if (!m) return;
+  if (how == PATCH_VALUE) buf_reset(&m->text);
+  if (how == PATCH_EACH && m->text.n) buf_c(&m->text, ',');
   utf8_join(&m->join, &m->text, piece);
   joined(draft, &m->text);
   if (piece.n) moved(draft);
@@ -232,6 +281,32 @@ int64_t draft_newest(const struct draft *draft) {
   return draft->count ? draft->parts[draft->count - 1].index : 0;
 }
 
+static bool view_of(const struct part *p, struct draft_view *view) {
+  if (!p) return false;
+  *view = (struct draft_view){p->index, p->kind, p->closed, p->id, p->name, buf_str(&p->body)};
+  return true;
+}
+
+bool draft_find(const struct draft *draft, int64_t index, struct draft_view *view) {
+  return view_of(find(draft, index), view);
+}
+
+bool draft_back(const struct draft *draft, size_t i, struct draft_view *view) {
+  return view_of(i < draft->count ? &draft->parts[draft->count - 1 - i] : NULL, view);
+}
+
+void draft_lenient(struct draft *draft) {
+  draft->lenient = true;
+}
+
+void draft_refuse(struct draft *draft) {
+  if (!over(draft)) draft->refused = true;
+}
+
+bool draft_stopped(const struct draft *draft) {
+  return draft->has_stop;
+}
+
 /* -- counts and ends -- */
 
 void draft_count(struct usage *seen) {
@@ -269,6 +344,7 @@ void draft_done(struct draft *draft) {
     draft->stop = STOP_UNKNOWN;
     draft->stop_word = STR("null");
   }
+  if (draft->refused && draft->stop == STOP_END) draft->stop = STOP_REFUSAL;
   moved(draft);
   draft->done = true;
 }

@@ -42,17 +42,41 @@ void draft_signature(struct draft *draft, int64_t index, struct str signature); 
 /* THINKING, OPAQUE: the block's JSON, which stands for it (a later one
  * replaces it). TOOL_USE: arguments that count when no text comes. */
 void draft_raw(struct draft *draft, int64_t index, struct str json);
-/* A member of an opaque block that comes in pieces, put into its raw JSON. */
+/* TEXT, TOOL_USE: the provider's own JSON of the block, kept beside it for the
+ * same wire (block.raw); a later one replaces it. */
+void draft_item(struct draft *draft, int64_t index, struct str json);
+/* The whole text (or arguments) as the block's end says it: what came in pieces
+ * is completed, or replaced where it differs. An empty one says nothing. */
+void draft_settle(struct draft *draft, int64_t index, struct str whole);
+/* A member of a block's raw JSON that comes in pieces; without a draft_raw or
+ * draft_item before it, the object starts empty. */
 enum patch {
   PATCH_TEXT,   /* `piece` is added to the member's string */
   PATCH_SOURCE, /* the pieces together are JSON that replaces the member */
+  PATCH_VALUE,  /* each piece is JSON that replaces the member */
+  PATCH_EACH,   /* each piece is JSON that is added to the member's array */
 };
 void draft_patch(struct draft *draft, int64_t index, struct str member, enum patch how,
                  struct str piece);
 void draft_close(struct draft *draft, int64_t index);
 bool draft_has(const struct draft *draft, int64_t index, enum block_kind *kind);
 int64_t draft_newest(const struct draft *draft); /* index of the newest block; 0: none */
-void draft_count(struct usage *seen);            /* all members to "not said", which is -1 */
+/* A block as far as it came; borrowed until the draft changes. */
+struct draft_view {
+  int64_t index;
+  enum block_kind kind;
+  bool closed;
+  struct str id, name, body;
+};
+bool draft_find(const struct draft *draft, int64_t index, struct draft_view *view); /* the newest */
+bool draft_back(const struct draft *draft, size_t i, struct draft_view *view); /* 0: the newest */
+/* The peers of this wire are many and careless: arguments that are a string
+ * with an object in it are that object; a call that got no name is left out. */
+void draft_lenient(struct draft *draft);
+/* The model refused: a stop that says "end" is a refusal. */
+void draft_refuse(struct draft *draft);
+bool draft_stopped(const struct draft *draft); /* draft_stop was called */
+void draft_count(struct usage *seen);          /* all members to "not said", which is -1 */
 /* Cumulative: of each member the last known value wins. */
 void draft_usage(struct draft *draft, const struct usage *seen);
 void draft_stop(struct draft *draft, enum stop stop, struct str word);

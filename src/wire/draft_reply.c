@@ -44,11 +44,25 @@ static bool is_object(struct draft *d, struct str source) {
   return fine;
 }
 
+/* What stands in the string that small models put around their arguments. */
+static struct str unwrapped(struct draft *d, struct str source) {
+  struct arena scratch;
+  struct json *doc = NULL;
+  struct str inner = STR_NONE;
+  if (!str_starts(str_trim(source), STR("\""))) return source;
+  arena_init(&scratch, SCRATCH_MAX);
+  enum rein_code code = json_parse(&scratch, source, JSON_STRICT, &doc, NULL);
+  if (code == REIN_MEMORY) draft_lost(d, code);
+  if (code == REIN_OK) inner = copy_of(d, json_text(doc));
+  arena_release(&scratch);
+  return inner.n && is_object(d, inner) ? inner : source;
+}
+
 /* Blank arguments are {} once the block ended by itself; where the stream or
  * the output limit ended it, they are a gap that must never be run. */
 static void put_args(struct draft *d, const struct part *p, bool last, struct block *b) {
-  bool limit = last && d->has_stop && d->stop == STOP_LENGTH;
-  struct str source = buf_str(&p->body);
+  bool limit = (last || d->lenient) && d->has_stop && d->stop == STOP_LENGTH;
+  struct str source = d->lenient ? unwrapped(d, buf_str(&p->body)) : buf_str(&p->body);
   if (str_blank(source) && p->raw.n) source = p->raw;
   if (str_blank(source) && p->closed && !limit) source = STR("{}");
   b->args = mended(d, source);
@@ -83,20 +97,18 @@ static struct str settled_id(struct draft *d, const struct block *blocks, size_t
 
 /* -- blocks that go back as they came -- */
 
-static void put_member(struct json_out *w, const struct patched *m, const struct json *before,
-                       bool sound) {
-  struct str text = buf_str(&m->text);
-  if (m->how == PATCH_SOURCE && sound) {
+static void put_source(struct json_out *w, struct str text, bool sound) {
+  if (sound) {
     json_put_raw(w, text);
     return;
   }
-  if (m->how == PATCH_SOURCE) { /* it never parsed: kept, in the shape that all wires use */
-    json_open(w, '{');
-    json_key(w, "INVALID_JSON");
-    json_put_text(w, text);
-    json_close(w, '}');
-    return;
-  }
+  json_open(w, '{'); /* it never parsed: kept, in the shape that all wires use */
+  json_key(w, "INVALID_JSON");
+  json_put_text(w, text);
+  json_close(w, '}');
+}
+
+static void put_joined(struct json_out *w, struct str text, const struct json *before) {
   struct buf whole;
   buf_init(&whole, 2 * (size_t)DRAFT_BYTES_MAX);
   buf_put(&whole, json_text(before));
@@ -104,6 +116,21 @@ static void put_member(struct json_out *w, const struct patched *m, const struct
   if (whole.fail) w->buf->fail = whole.fail;
   json_put_text(w, buf_str(&whole));
   buf_release(&whole);
+}
+
+static void put_member(struct json_out *w, const struct patched *m, const struct json *before,
+                       bool sound) {
+  struct str text = buf_str(&m->text);
+  switch (m->how) {
+  case PATCH_TEXT: put_joined(w, text, before); break;
+  case PATCH_SOURCE: put_source(w, text, sound); break;
+  case PATCH_VALUE: json_put_raw(w, text); break;
+  case PATCH_EACH:
+    json_open(w, '[');
+    json_put_raw(w, text);
+    json_close(w, ']');
+    break;
+  }
 }
 
 /* A source that stayed blank leaves the member as the start had it. */
@@ -154,12 +181,14 @@ static void put_patched(struct draft *d, const struct part *p, const struct json
 }
 
 /* The start of the block with its pieces in place. */
-static struct str patched_raw(struct draft *d, const struct part *p) {
+static struct str patched_raw(struct draft *d, const struct part *p, struct str from) {
   struct arena scratch;
   struct json *start = NULL;
-  struct str made = p->raw;
+  if (p->patched_count == 0) return from;
+  if (from.n == 0) from = STR("{}");
+  struct str made = from;
   arena_init(&scratch, SCRATCH_MAX);
-  enum rein_code code = json_parse(&scratch, p->raw, JSON_STRICT, &start, NULL);
+  enum rein_code code = json_parse(&scratch, from, JSON_STRICT, &start, NULL);
   if (code == REIN_MEMORY) draft_lost(d, code);
   if (code == REIN_OK && json_is(start, JSON_OBJECT)) {
     struct buf b;
@@ -192,12 +221,12 @@ static struct str thinking_raw(struct draft *d, const struct part *p) {
 /* -- the reply -- */
 
 /* Kept are texts that say something, calls, and blocks that may go back. */
-static bool is_kept(const struct part *p) {
+static bool is_kept(const struct draft *d, const struct part *p) {
   switch (p->kind) {
   case BLOCK_TEXT: return !p->dark;
-  case BLOCK_THINKING: return p->raw.n || p->signature.n;
+  case BLOCK_THINKING: return p->raw.n || p->signature.n || p->patched_count;
   case BLOCK_OPAQUE: return p->raw.n > 0;
-  case BLOCK_TOOL_USE: return true;
+  case BLOCK_TOOL_USE: return p->name.n || !d->lenient;
   case BLOCK_TOOL_RESULT: return false;
   }
   return false;
@@ -208,22 +237,26 @@ static void put_block(struct draft *d, const struct part *p, bool last, struct b
   struct block *b = &blocks[count];
   b->kind = p->kind;
   switch (p->kind) {
-  case BLOCK_TEXT: b->text = copy_of_buf(d, &p->body); break;
+  case BLOCK_TEXT:
+    b->text = copy_of_buf(d, &p->body);
+    b->raw = mended(d, p->item);
+    break;
   case BLOCK_TOOL_USE:
     put_args(d, p, last, b);
     b->id = settled_id(d, blocks, count, p->id);
     b->name = p->name;
+    b->raw = mended(d, patched_raw(d, p, p->item));
     break;
   case BLOCK_THINKING:
   case BLOCK_OPAQUE:
-    b->wire = str_of(d->wire->name);
-    if (p->raw.n == 0)
-      b->raw = thinking_raw(d, p);
+    if (p->raw.n || p->patched_count)
+      b->raw = mended(d, patched_raw(d, p, p->raw));
     else
-      b->raw = mended(d, p->patched_count ? patched_raw(d, p) : p->raw);
+      b->raw = thinking_raw(d, p);
     break;
   case BLOCK_TOOL_RESULT: break;
   }
+  if (b->raw.n) b->wire = str_of(d->wire->name);
 }
 
 enum rein_code draft_reply(struct draft *draft, struct reply *reply, struct err *err) {
@@ -231,7 +264,7 @@ enum rein_code draft_reply(struct draft *draft, struct reply *reply, struct err 
   size_t count = 0;
   if (!blocks) draft_lost(draft, REIN_MEMORY);
   for (size_t i = 0; i < draft->count && !draft->fail; i++)
-    if (is_kept(&draft->parts[i]))
+    if (is_kept(draft, &draft->parts[i]))
       put_block(draft, &draft->parts[i], i + 1 == draft->count, blocks, count++);
   if (draft->fail) return ERR(err, draft->fail, T_WIRE_MEMORY);
   *reply = (struct reply){.blocks = blocks,
@@ -247,6 +280,6 @@ enum rein_code draft_reply(struct draft *draft, struct reply *reply, struct err 
 size_t draft_dropped(const struct draft *draft) {
   size_t n = 0;
   for (size_t i = 0; i < draft->count; i++)
-    n += draft->parts[i].kind == BLOCK_THINKING && !is_kept(&draft->parts[i]);
+    n += draft->parts[i].kind == BLOCK_THINKING && !is_kept(draft, &draft->parts[i]);
   return n;
 }

@@ -5,6 +5,15 @@
 
 #include "wire/words.h"
 
+/* Codes are words, and with some servers the status as a number. */
+static struct str word_of(const struct json *node) {
+  return json_is(node, JSON_NUMBER) ? node->text : json_text(node);
+}
+
+struct str error_type(const struct error_words *words) {
+  return words->type.n && !str_is(words->type, "error") ? words->type : words->code;
+}
+
 bool error_read(const struct json *doc, struct error_words *words) {
   const struct json *error = json_get(doc, "error");
   *words = (struct error_words){.request_id = json_text(json_get(doc, "request_id"))};
@@ -21,7 +30,7 @@ bool error_read(const struct json *doc, struct error_words *words) {
     if (!named && (flat || !json_is(json_get(doc, "message"), JSON_STRING))) return false;
   }
   words->type = json_text(json_get(error, "type"));
-  words->code = json_text(json_get(error, "code"));
+  words->code = word_of(json_get(error, "code"));
   words->detail = json_text(json_get(json_get(error, "details"), "error_code"));
   words->message = json_text(json_get(error, "message"));
   return true;
@@ -58,7 +67,10 @@ static bool is_context(const struct error_words *w) {
                                           NULL};
   bool google = words_have(w->message, STR("input token count")) &&
                 words_have(w->message, STR("exceeds the maximum"));
-  return google || any(w->type, words) || any(w->code, words) || any(w->message, sentences);
+  bool copilot =
+      words_have(w->message, STR("token")) && words_have(w->message, STR("exceeds the limit of"));
+  return google || copilot || any(w->type, words) || any(w->code, words) ||
+         any(w->message, sentences);
 }
 
 /* A signed block is refused: bound to another conversation, or changed. */
@@ -66,7 +78,8 @@ static bool is_bound(const struct error_words *w) {
   bool thinking = words_have(w->message, STR("thinking"));
   return (thinking && words_have(w->message, STR("signature"))) ||
          (thinking && words_have(w->message, STR("cannot be modified"))) ||
-         str_is(w->code, "invalid_encrypted_content");
+         str_is(w->code, "invalid_encrypted_content") ||
+         words_have(w->message, STR("was provided without its required")); /* Responses */
 }
 
 static bool is_schema(const struct error_words *w) {
@@ -108,6 +121,9 @@ enum fault_kind error_in_stream(const struct error_words *words) {
   static const char *const wrong[] = {
       "invalid_request", "not_found", "request_too_large", "invalid_", "unsupported_",
       "tool_use_failed", NULL};
+  int64_t status;
+  if (str_to_num(words->code, &status) && status >= 400 && status <= 599)
+    return error_class((int)status, words, false);
   if (is_quota(words)) return FAULT_QUOTA;
   if (any(words->type, busy) || any(words->code, busy)) return FAULT_OVERLOADED;
   if (any(words->type, shut) || any(words->code, shut)) return FAULT_AUTH;

@@ -12,6 +12,8 @@ struct error_words {
 };
 /* False when the document is no error at all. Slices are the document's. */
 bool error_read(const struct json *doc, struct error_words *words);
+/* The one word that names it: its type, or its code. */
+struct str error_type(const struct error_words *words);
 /* The class of an HTTP status with its words; `paced` when the server said when
  * to come back. */
 enum fault_kind error_class(int status, const struct error_words *words, bool paced);

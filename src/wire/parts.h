@@ -19,7 +19,7 @@ struct part {
   struct utf8_join join;
   bool dark;    /* only blanks so far: nothing of it is shown yet */
   size_t shown; /* bytes of body given out as pieces */
-  struct str id, name, signature, raw;
+  struct str id, name, signature, raw, item;
   struct patched *patched; /* in the arena, DRAFT_PATCHES_MAX */
   size_t patched_count;
 };
@@ -35,7 +35,7 @@ struct draft {
   struct usage usage;
   enum stop stop;
   struct str stop_word;
-  bool has_stop, done, failed, began, moved, gave, withdrawn;
+  bool has_stop, done, failed, began, moved, gave, withdrawn, lenient, refused;
   struct fault fault;
   enum rein_code fail; /* REIN_MEMORY; sticky */
 };

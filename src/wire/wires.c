@@ -1,7 +1,7 @@
 /* The list of wires, and where a wire's address is joined. */
 #include "wire/wires.h"
 
-const struct wire *const wires[] = {&wire_anthropic, NULL};
+const struct wire *const wires[] = {&wire_anthropic, &wire_openai, &wire_chat, NULL};
 
 const struct wire *wire_by_name(struct str name) {
   for (size_t i = 0; wires[i]; i++)

@@ -4,6 +4,8 @@
 #include "core/wire.h"
 
 extern const struct wire wire_anthropic;
+extern const struct wire wire_openai; /* Responses */
+extern const struct wire wire_chat;   /* Chat Completions, whoever serves it */
 
 extern const struct wire *const wires[];          /* NULL at the end */
 const struct wire *wire_by_name(struct str name); /* NULL none */

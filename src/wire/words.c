@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #define NAME_MAX_LETTERS 64  /* tools' names, on every wire */
+#define ID_MAX_LETTERS 64    /* calls' ids, on the Responses wire */
 #define QUOTE_POINTS_MAX 200 /* as much as an error for the model may have */
 #define QUOTE_BYTES_MAX 4096
 
@@ -45,6 +46,21 @@ static bool put_letters(struct buf *out, struct str s) {
 void words_put_id(struct buf *out, struct str id) {
   if (id.n == 0) buf_lit(out, "call");
   if (!put_letters(out, id)) buf_fmt(out, "_%08x", (unsigned)(hash_str(id) & 0xffffffffu));
+}
+
+void words_put_short_id(struct buf *out, struct str id) {
+  if (id.n <= ID_MAX_LETTERS - strlen("_01234567")) {
+    words_put_id(out, id);
+    return;
+  }
+  (void)put_letters(out, str_part(id, 0, ID_MAX_LETTERS - strlen("_01234567")));
+  buf_fmt(out, "_%08x", (unsigned)(hash_str(id) & 0xffffffffu));
+}
+
+bool words_header_safe(struct str key) {
+  for (size_t i = 0; i < key.n; i++)
+    if ((unsigned char)key.p[i] <= 32 || key.p[i] == 127) return false;
+  return key.n > 0;
 }
 
 void words_put_name(struct buf *out, struct str name) {

@@ -51,11 +51,15 @@ static inline void play_pieces(struct attempt *a, struct str bytes, size_t size,
   }
 }
 
-static inline struct attempt *attempt_open(int status) {
+static inline struct attempt *attempt_open_on(const struct wire *wire, int status) {
   struct attempt *a = NULL;
-  assert_int_equal(attempt_new(&wire_anthropic, 7, &a), REIN_OK);
+  assert_int_equal(attempt_new(wire, 7, &a), REIN_OK);
   if (status) attempt_status(a, status);
   return a;
+}
+
+static inline struct attempt *attempt_open(int status) {
+  return attempt_open_on(&wire_anthropic, status);
 }
 
 static inline void attempt_close(struct attempt *a, struct buf *text, struct event *event) {

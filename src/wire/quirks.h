@@ -1,0 +1,27 @@
+/* What one provider of an OpenAI wire needs otherwise than the rest: a table,
+ * found by the host of the address (fact sheet "openai-chat" §3). Anything that
+ * is not in it is sent what nearly all servers understand. */
+#pragma once
+
+#include "base/str.h"
+
+/* Reasoning that goes back. Most servers refuse members that they do not know. */
+enum echo {
+  ECHO_NONE,
+  ECHO_CONTENT, /* "reasoning_content" on every reply, "" as filler */
+  ECHO_DETAILS, /* "reasoning_details", or "reasoning" where there are none */
+};
+
+struct quirks {
+  const char *host; /* of the address; with a dot before it: any host that ends so */
+  enum echo echo;
+  bool ids_of_9;       /* a call's id is 9 letters or digits, else 400 */
+  bool null_content;   /* a reply of calls alone has content null, not "" */
+  bool new_limit;      /* max_completion_tokens: max_tokens is refused */
+  bool no_usage_asked; /* stream_options is refused; usage comes unasked */
+  bool pads;           /* pads its events unless told not to */
+  bool plain_calls;    /* refuses what it sent itself beside a call's known members */
+};
+
+/* Never NULL. */
+const struct quirks *quirks_find(struct str address);
