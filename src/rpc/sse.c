@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-#define SSE_NAME_MAX 4096 /* event names and ids are words */
+#define SSE_NAME_MAX 4096 /* event names and ids are words; longer ones count as none */
 
 void sse_init(struct sse *s) {
   *s = (struct sse){0};
@@ -76,10 +76,14 @@ static bool take_line(struct sse *s, struct str *line) {
   return whole || (s->ended && s->line.n);
 }
 
+/* One that is no word is as good as none: nobody here knows it. */
 static void set_word(struct sse *s, struct buf *word, struct str value) {
   buf_reset(word);
   buf_put(word, value);
-  if (word->fail) fail(s, word->fail);
+  if (word->fail == REIN_LIMIT)
+    buf_reset(word);
+  else if (word->fail)
+    fail(s, word->fail);
 }
 
 static void add_data(struct sse *s, struct str value) {

@@ -137,6 +137,21 @@ static void test_endless(void **state) {
   endless(unit, SSE_EVENT_MAX + SSE_EVENT_MAX / 100);
 }
 
+/* A name or an id that is no word is none, and the stream goes on. */
+static void test_endless_words(void **state) {
+  (void)state;
+  char stream[20000];
+  for (const char *const *field = (const char *const[]){"id", "event", NULL}; *field; field++) {
+    struct buf out;
+    buf_init(&out, 1 << 16);
+    int n = snprintf(stream, sizeof stream, "%s: known\n%s: %09000d\ndata: 1\n\ndata: 2\n\n", *field,
+                     *field, 7);
+    assert_int_equal(read_all(&out, (struct str){stream, (size_t)n}, 5, 1000), REIN_OK);
+    assert_string_equal(buf_z(&out), "[||1][||2]");
+    buf_release(&out);
+  }
+}
+
 static void test_line_at_the_ceiling(void **state) {
   (void)state;
   struct sse s;
@@ -198,6 +213,7 @@ int main(void) {
       cmocka_unit_test(test_end_without_blank_line),
       cmocka_unit_test(test_bytes_are_kept),
       cmocka_unit_test(test_endless),
+      cmocka_unit_test(test_endless_words),
       cmocka_unit_test(test_line_at_the_ceiling),
       cmocka_unit_test(test_comments_are_counted),
       cmocka_unit_test(test_memory),
