@@ -6,14 +6,6 @@
 #include "text/text.h"
 #include "wire/wires.h"
 
-static const char *const later[] = {"openai", "chat", NULL};
-
-static bool is_later(struct str name) {
-  for (size_t i = 0; later[i]; i++)
-    if (str_is(name, later[i])) return true;
-  return false;
-}
-
 bool provider_script_path(struct str name, struct str *path) {
   if (!str_starts(name, STR("script:"))) return false;
   *path = str_part(name, STR("script:").n, name.n);
@@ -38,10 +30,8 @@ static enum rein_code open_wire(struct str name, struct provider *provider, stru
   struct str wire, model;
   if (name.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_PROVIDER_NONE);
   if (!str_split(name, '/', &wire, &model))
-    return is_later(name) || wire_by_name(name)
-               ? ERR(err, REIN_INPUT, T_DRIVER_MODEL_NONE, name)
-               : ERR(err, REIN_INPUT, T_DRIVER_PROVIDER_BARE, name);
-  if (is_later(wire)) return ERR(err, REIN_INPUT, T_DRIVER_PROVIDER_LATER, wire);
+    return wire_by_name(name) ? ERR(err, REIN_INPUT, T_DRIVER_MODEL_NONE, name)
+                              : ERR(err, REIN_INPUT, T_DRIVER_PROVIDER_BARE, name);
   provider->wire = wire_by_name(wire);
   if (!provider->wire) return ERR(err, REIN_INPUT, T_DRIVER_PROVIDER_UNKNOWN, wire);
   if (model.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_MODEL_NONE, name);

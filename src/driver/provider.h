@@ -20,7 +20,7 @@ struct provider {
 
 /* True for "script:FILE": the caller reads the file and hands in its text. */
 bool provider_script_path(struct str name, struct str *path);
-/* REIN_INPUT: a provider that does not exist, or is not built yet, by name. */
+/* REIN_INPUT: a provider that does not exist, by name. */
 enum rein_code provider_open(struct str name, struct str script_text, struct provider *provider,
                              struct err *err) REIN_CHECKED;
 void provider_close(struct provider *provider);

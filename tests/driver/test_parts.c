@@ -81,6 +81,13 @@ static void test_providers(void **state) {
   assert_ptr_equal(p.wire, &wire_anthropic);
   assert_null(p.script);
   provider_close(&p);
+  assert_int_equal(provider_open(STR("openai/gpt-5"), STR_NONE, &p, &err), REIN_OK);
+  assert_ptr_equal(p.wire, &wire_openai);
+  provider_close(&p);
+  assert_int_equal(provider_open(STR("chat/qwen/x:free"), STR_NONE, &p, &err), REIN_OK);
+  assert_ptr_equal(p.wire, &wire_chat);
+  assert_text(p.model, "qwen/x:free");
+  provider_close(&p);
   assert_int_equal(provider_open(STR("demo"), STR_NONE, &p, &err), REIN_OK);
   assert_non_null(p.script);
   provider_close(&p);
@@ -100,8 +107,7 @@ static void test_providers(void **state) {
   no_provider("anthropic", T_DRIVER_MODEL_NONE);
   no_provider("anthropic/", T_DRIVER_MODEL_NONE);
   no_provider("openai", T_DRIVER_MODEL_NONE);
-  no_provider("openai/gpt-5", T_DRIVER_PROVIDER_LATER);
-  no_provider("chat/x", T_DRIVER_PROVIDER_LATER);
+  no_provider("chat/", T_DRIVER_MODEL_NONE);
   no_provider("/x", T_DRIVER_PROVIDER_UNKNOWN);
   no_provider("google/x", T_DRIVER_PROVIDER_UNKNOWN);
   no_provider("script:", T_DRIVER_SCRIPT_NONE);
