@@ -50,7 +50,7 @@ enum http_end {
   HTTP_WHOLE,   /* the answer ended as its framing says; without one, with the connection */
   HTTP_CONNECT, /* no connection: name, connect, TLS */
   HTTP_BROKEN,  /* it broke before its end */
-  HTTP_SLOW,    /* headers_ms or connect_ms passed */
+  HTTP_SLOW,    /* headers_ms passed before the status line */
   HTTP_BIG,     /* body_max passed */
 };
 

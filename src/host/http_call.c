@@ -68,13 +68,13 @@ static enum http_end end_of(const struct http_call *call, CURLcode code) {
   if (code == CURLE_OK) return call->head == HEAD_DONE ? HTTP_WHOLE : HTTP_BROKEN;
   if (call->big) return HTTP_BIG;
   if (call->head != HEAD_AWAITED) return HTTP_BROKEN;
-  if (code == CURLE_OPERATION_TIMEDOUT) return HTTP_SLOW;
   (void)curl_easy_getinfo(call->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel);
   if (tunnel >= 300) return HTTP_CONNECT;
   switch ((int)code) { /* a few of curl's codes, which are no list of ours */
   case CURLE_COULDNT_RESOLVE_PROXY:
   case CURLE_COULDNT_RESOLVE_HOST:
   case CURLE_COULDNT_CONNECT:
+  case CURLE_OPERATION_TIMEDOUT: /* only connecting has a time of curl's own */
   case CURLE_INTERFACE_FAILED:
   case CURLE_SSL_CONNECT_ERROR:
   case CURLE_PEER_FAILED_VERIFICATION:
