@@ -1,5 +1,5 @@
 /* rein script FILE|demo [--port N]: serves a script of model replies over HTTP
- * on loopback, for tests of any client that speaks the Messages API. Which
+ * on loopback, for tests of any client that speaks a provider's protocol. Which
  * reply a request gets is src/wire/script.c's. Ends with a signal. */
 #include "base/mem.h"
 #include "cli/command.h"

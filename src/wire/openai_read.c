@@ -177,6 +177,13 @@ static bool has_call(const struct draft *d, struct str id) {
   return false;
 }
 
+static bool calls(const struct draft *d) {
+  struct draft_view there;
+  for (size_t i = 0; draft_back(d, i, &there); i++)
+    if (there.kind == BLOCK_TOOL_USE) return true;
+  return false;
+}
+
 /* What the events left out stands in the finished response; some proxies send
  * it without its items. */
 static void take_output(struct draft *d, const struct json *response) {
@@ -203,6 +210,7 @@ static void end(const struct place *p, enum stop stop, struct str word) {
   on_created(p);
   take_output(p->draft, response);
   read_usage(p->draft, response);
+  if (stop == STOP_END && calls(p->draft)) stop = STOP_TOOLS;
   draft_stop(p->draft, stop, word);
   draft_done(p->draft);
 }

@@ -207,7 +207,7 @@ void script_free(struct script *script) {
 
 /* -- answering -- */
 
-static const char *error_type(int64_t status) {
+static const char *error_type_of(int64_t status) {
   static const struct {
     int64_t status;
     const char *type;
@@ -219,39 +219,44 @@ static const char *error_type(int64_t status) {
   return status < 500 ? "invalid_request_error" : "api_error";
 }
 
-static void put_error(struct script_answer *a, int64_t status, struct str message) {
+/* The shapes of both makers: {"type":"error","error":{…}}, and the bare member. */
+static void put_error(struct script_answer *a, enum script_wire wire, int64_t status,
+                      struct str message) {
+  bool bare = wire != SCRIPT_MESSAGES;
   buf_reset(&a->body);
   a->status = (int)status;
   a->content_type = STR("application/json");
   struct json_out w = json_out(&a->body);
   json_open(&w, '{');
-  json_key(&w, "type");
-  json_put_text(&w, STR("error"));
+  if (!bare) json_key(&w, "type");
+  if (!bare) json_put_text(&w, STR("error"));
   json_key(&w, "error");
   json_open(&w, '{');
   json_key(&w, "type");
-  json_put_text(&w, str_of(error_type(status)));
+  json_put_text(&w, str_of(bare && status >= 500 ? "server_error" : error_type_of(status)));
   json_key(&w, "message");
   json_put_text(&w, message);
+  if (bare) json_key(&w, "code");
+  if (bare) json_put_null(&w);
   json_close(&w, '}');
   json_close(&w, '}');
 }
 
-static void put_refusal(struct script_answer *a, int64_t status, enum text_id id,
-                        struct str value) {
+static void put_refusal(struct script_answer *a, enum script_wire wire, int64_t status,
+                        enum text_id id, struct str value) {
   struct buf b;
   buf_init(&b, 4096);
   TEXT_PUT(&b, REIN_ENGLISH, id, value);
-  put_error(a, status, buf_str(&b));
+  put_error(a, wire, status, buf_str(&b));
   if (b.fail) a->body.fail = b.fail;
   buf_release(&b);
 }
 
-static void put_status(struct script_answer *a, const struct json *reply) {
+static void put_status(struct script_answer *a, enum script_wire wire, const struct json *reply) {
   const struct json *error = json_get(reply, "error"), *headers = json_get(reply, "headers");
   int64_t status = 500;
   (void)json_int(json_get(reply, "status"), &status);
-  put_error(a, status, json_text(error));
+  put_error(a, wire, status, json_text(error));
   if (json_is(error, JSON_OBJECT)) {
     buf_reset(&a->body);
     fill_json(&a->body, NULL, error, NULL);
@@ -265,17 +270,32 @@ static void put_status(struct script_answer *a, const struct json *reply) {
 }
 
 static void put_answer(struct script_answer *a, struct arena *arena, const struct talk *talk,
-                       size_t body_bytes) {
+                       size_t body_bytes, enum script_wire wire) {
   const struct json *reply =
       talk->scenario ? json_at(talk->scenario->replies, talk->replies) : NULL;
   const struct json *sse = json_get(reply, "sse");
-  struct play play = {arena, talk, reply, body_bytes};
+  struct play play = {arena, talk, reply, body_bytes, wire};
   if (json_get(reply, "status"))
-    put_status(a, reply);
+    put_status(a, wire, reply);
   else if (sse)
     buf_put(&a->body, sse->text);
   else
     play_reply(&a->body, &play);
+}
+
+static bool find_wire(struct str path, enum script_wire *wire) {
+  static const struct {
+    const char *end;
+    enum script_wire wire;
+  } known[] = {{"/v1/messages", SCRIPT_MESSAGES},
+               {"/responses", SCRIPT_RESPONSES},
+               {"/chat/completions", SCRIPT_CHAT}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (!str_ends(path, str_of(known[i].end))) continue;
+    *wire = known[i].wire;
+    return true;
+  }
+  return false;
 }
 
 enum rein_code script_answer(const struct script *script, struct str path, struct str body,
@@ -287,17 +307,18 @@ enum rein_code script_answer(const struct script *script, struct str path, struc
   buf_init(&answer->body, ANSWER_MAX);
   arena_init(&arena, TALK_MAX);
   enum rein_code code = REIN_OK;
-  if (!str_ends(path, STR("/v1/messages"))) {
-    put_refusal(answer, 404, T_WIRE_SCRIPT_PATH, path);
+  enum script_wire wire = SCRIPT_MESSAGES;
+  if (!find_wire(path, &wire)) {
+    put_refusal(answer, wire, 404, T_WIRE_SCRIPT_PATH, path);
   } else {
-    code = talk_read(&arena, script, body, &talk);
+    code = talk_read(&arena, script, wire, body, &talk);
     if (code == REIN_OK)
-      put_answer(answer, &arena, &talk, body.n);
+      put_answer(answer, &arena, &talk, body.n, wire);
     else if (code != REIN_MEMORY)
-      put_refusal(answer, 400, T_WIRE_SCRIPT_REQUEST, STR_NONE);
+      put_refusal(answer, wire, 400, T_WIRE_SCRIPT_REQUEST, STR_NONE);
   }
   arena_release(&arena);
-  if (answer->body.fail == REIN_LIMIT) put_refusal(answer, 500, T_WIRE_SCRIPT_LONG, STR_NONE);
+  if (answer->body.fail == REIN_LIMIT) put_refusal(answer, wire, 500, T_WIRE_SCRIPT_LONG, STR_NONE);
   bool lack = code == REIN_MEMORY || answer->body.fail || answer->headers.fail;
   return lack ? ERR(err, REIN_MEMORY, T_WIRE_MEMORY) : REIN_OK;
 }

@@ -1,4 +1,4 @@
-/* Scripted replies, played as a wire's own bytes: `demo` and script:FILE.
+/* Scripted replies, played as any wire's own bytes: `demo` and script:FILE.
  *
  * A script is JSON with comments; docs/SCRIPTS.md describes it. The reply is
  * chosen from the request body alone (how many assistant messages stand behind
@@ -21,7 +21,8 @@ struct script_answer {
   struct buf headers; /* further lines "name: value\n" */
   struct buf body;    /* the whole answer */
 };
-/* `path` of the request tells the wire ("/v1/messages"). Never fails but for
+/* `path` of the request tells the wire ("/v1/messages", "/v1/responses",
+ * "/v1/chat/completions"). Never fails but for
  * memory: what it cannot serve is answered as an HTTP error in words. */
 enum rein_code script_answer(const struct script *script, struct str path, struct str body,
                              struct script_answer *answer, struct err *err) REIN_CHECKED;

@@ -1,9 +1,10 @@
 /* The inside of a script, shared by script.c (reads and checks a file),
- * script_talk.c (reads a request), script_fill.c (templates) and script_play.c
- * (replies as bytes of the Messages API). */
+ * script_talk.c (reads a request), script_fill.c (templates), script_play.c
+ * (replies) and a file for the bytes of each wire. */
 #pragma once
 
 #include "json/json.h"
+#include "json/write.h"
 #include "wire/script.h"
 
 #define SCRIPT_TEXT_MAX (8u << 20) /* of one reply; a template may hold a whole result */
@@ -38,9 +39,12 @@ struct talk {
   bool no_tools; /* tool_choice none */
 };
 
+/* Which protocol a request is in, told by its path. */
+enum script_wire { SCRIPT_MESSAGES, SCRIPT_RESPONSES, SCRIPT_CHAT };
+
 /* REIN_INPUT: the body is no request. */
-enum rein_code talk_read(struct arena *arena, const struct script *script, struct str body,
-                         struct talk *talk) REIN_CHECKED;
+enum rein_code talk_read(struct arena *arena, const struct script *script, enum script_wire wire,
+                         struct str body, struct talk *talk) REIN_CHECKED;
 
 /* A text with {{…}} filled in. A template that nobody knows: fill_check gives
  * it; filling never meets one. */
@@ -51,11 +55,35 @@ void fill_json(struct buf *out, struct arena *arena, const struct json *node,
                const struct talk *talk);
 bool fill_check(struct str text, struct str *unknown);
 
+/* A reply on its way to the bytes of a wire. */
 struct play {
   struct arena *arena;
   const struct talk *talk;
   const struct json *reply; /* NULL: the script is over */
   size_t body_bytes;        /* of the request */
+  enum script_wire wire;
 };
-/* The events of the reply, as the Messages API streams them. */
 void play_reply(struct buf *out, const struct play *play);
+
+#define PIECE_POINTS 12              /* of text per delta: a few words */
+#define PIECE_ARGS 40                /* of arguments per delta */
+#define STAGE_SECRET STR("c2NyaXB0") /* what stands for a signature, or hidden reasoning */
+
+struct stage {
+  struct buf *out;
+  const struct play *play;
+  struct str words, thinking, stop;
+  const struct json *first_call; /* NULL none */
+  int64_t index;                 /* of the block, item or call at hand */
+  size_t written;                /* bytes that count as output */
+  size_t calls;
+};
+void stage_messages(struct stage *stage);
+void stage_responses(struct stage *stage);
+void stage_chat(struct stage *stage);
+/* For these three: tokens that so many bytes count as; a member with an id of
+ * the reply's number (and another number, 0: none); a call's arguments. */
+int64_t stage_tokens(size_t bytes);
+void stage_id(struct stage *stage, struct json_out *w, const char *key, const char *prefix,
+              size_t number);
+void stage_args(struct stage *stage, const struct json *call, struct buf *args);
