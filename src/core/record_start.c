@@ -1,89 +1,65 @@
 /* The first record of a journal: all that is fixed for a run, and never a key. */
 #include "core/record.h"
 
+#include "core/field.h"
 #include "text/text.h"
 
 #define RECORD_VERSION 1
 
-static void put(struct json_out *w, const char *key, struct str text) {
-  json_key(w, key);
-  json_put_text(w, text);
-}
-
-static void put_z(struct json_out *w, const char *key, const char *text) {
-  if (text) put(w, key, str_of(text));
-}
-
-static void put_num(struct json_out *w, const char *key, int64_t v) {
-  json_key(w, key);
-  json_put_num(w, v);
-}
-
 static void put_row(struct json_out *w, const struct rein_tool *row) {
   json_open(w, '{');
-  put_z(w, "name", row->name);
-  put_z(w, "description", row->description);
-  put_z(w, "schema", row->schema);
-  put_num(w, "touches", row->touches);
-  put_z(w, "verdict", verdict_word(row->verdict));
+  field_word(w, "name", row->name);
+  field_word(w, "description", row->description);
+  field_word(w, "schema", row->schema);
+  field_num(w, "touches", row->touches);
+  field_word(w, "verdict", verdict_word(row->verdict));
   json_key(w, "polls");
   json_put_bool(w, row->polls);
-  put_z(w, "volatile_args", row->volatile_args);
-  put_z(w, "volatile_text", row->volatile_text);
+  field_word(w, "volatile_args", row->volatile_args);
+  field_word(w, "volatile_text", row->volatile_text);
   json_close(w, '}');
 }
 
 static void put_policy(struct json_out *w, const struct policy *p) {
   json_key(w, "policy");
   json_open(w, '{');
-  put_z(w, "default", verdict_word(p ? p->fallback : REIN_ASK));
+  field_word(w, "default", verdict_word(p ? p->fallback : REIN_ASK));
   json_key(w, "rules");
   json_open(w, '[');
   for (size_t i = 0; p && i < p->count; i++) {
     json_open(w, '{');
-    put(w, "tool", p->rules[i].tool);
-    put_z(w, "verdict", verdict_word(p->rules[i].verdict));
-    put(w, "why", p->rules[i].why);
-    put(w, "source", p->rules[i].source);
+    field_text(w, "tool", p->rules[i].tool);
+    field_word(w, "verdict", verdict_word(p->rules[i].verdict));
+    field_text(w, "why", p->rules[i].why);
+    field_text(w, "source", p->rules[i].source);
     json_close(w, '}');
   }
   json_close(w, ']');
   json_close(w, '}');
 }
 
-static void put_limits(struct json_out *w, const struct rein_limits *l) {
-  json_key(w, "limits");
-  json_open(w, '{');
-  put_num(w, "max_turns", l->max_turns);
-  put_num(w, "token_budget", l->token_budget);
-  put_num(w, "cost_uusd", l->cost_uusd);
-  put_num(w, "time_ms", l->time_ms);
-  put_num(w, "no_progress", l->no_progress);
-  json_close(w, '}');
-}
-
 void record_put_start(struct buf *out, const struct agent_config *c) {
   struct json_out w = json_out(out);
   json_open(&w, '{');
-  put_z(&w, "event", "start");
-  put_num(&w, "version", RECORD_VERSION);
-  put_z(&w, "wire", c->wire->name);
-  put(&w, "model", c->model);
-  put(&w, "address", c->address);
-  put(&w, "root", c->root);
-  put(&w, "system", c->system);
+  field_word(&w, "event", "start");
+  field_num(&w, "version", RECORD_VERSION);
+  field_word(&w, "wire", c->wire->name);
+  field_text(&w, "model", c->model);
+  field_text(&w, "address", c->address);
+  field_text(&w, "root", c->root);
+  field_text(&w, "system", c->system);
   json_key(&w, "tools");
   json_open(&w, '[');
   for (size_t i = 0; i < c->row_count; i++)
     put_row(&w, &c->rows[i]);
   json_close(&w, ']');
   put_policy(&w, c->policy);
-  put_limits(&w, &c->limits);
-  put_num(&w, "output_limit", c->output_limit);
-  put_num(&w, "retries", c->retries);
-  put_num(&w, "jitter_seed", (int64_t)c->jitter_seed);
-  put_num(&w, "lang", c->lang);
-  put_num(&w, "model_lang", c->model_lang);
+  field_limits(&w, &c->limits);
+  field_num(&w, "output_limit", c->output_limit);
+  field_num(&w, "retries", c->retries);
+  field_num(&w, "jitter_seed", (int64_t)c->jitter_seed);
+  field_num(&w, "lang", c->lang);
+  field_num(&w, "model_lang", c->model_lang);
   json_close(&w, '}');
 }
 
@@ -91,11 +67,6 @@ void record_put_start(struct buf *out, const struct agent_config *c) {
 
 static enum rein_code bad(struct err *err, const char *what) {
   return ERR(err, REIN_INPUT, T_CORE_BAD_RECORD, str_of(what));
-}
-
-static int64_t num(const struct json *doc, const char *key) {
-  int64_t v;
-  return json_int(json_get(doc, key), &v) ? v : 0;
 }
 
 /* A terminated copy; NULL in *text when the member is not there. */
@@ -118,7 +89,7 @@ static enum rein_verdict verdict_of(struct str word) {
 }
 
 static bool read_row(struct arena *arena, const struct json *doc, struct rein_tool *row) {
-  row->touches = (unsigned)num(doc, "touches");
+  row->touches = (unsigned)field_get_num(doc, "touches", 0);
   row->verdict = verdict_of(json_text(json_get(doc, "verdict")));
   row->polls = json_true(json_get(doc, "polls"));
   return text_z(arena, doc, "name", &row->name) &&
@@ -157,17 +128,10 @@ static enum rein_code read_policy(struct arena *arena, const struct json *doc,
 }
 
 /* Zero is a number in a record and "default" in a config. */
-static int64_t limit(const struct json *doc, const char *key) {
-  int64_t v = num(doc, key);
-  return v == 0 ? REIN_ZERO : v;
-}
-
-static struct rein_limits read_limits(const struct json *doc) {
-  return (struct rein_limits){.max_turns = limit(doc, "max_turns"),
-                              .token_budget = limit(doc, "token_budget"),
-                              .cost_uusd = limit(doc, "cost_uusd"),
-                              .time_ms = limit(doc, "time_ms"),
-                              .no_progress = (enum rein_no_progress)num(doc, "no_progress")};
+static void keep_zeroes(struct rein_limits *l) {
+  int64_t *const numbers[] = {&l->max_turns, &l->token_budget, &l->cost_uusd, &l->time_ms};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    if (*numbers[i] == 0) *numbers[i] = REIN_ZERO;
 }
 
 enum rein_code record_read_start(struct arena *arena, struct str line,
@@ -177,20 +141,21 @@ enum rein_code record_read_start(struct arena *arena, struct str line,
   enum rein_code code = json_parse(arena, line, JSON_UNIQUE, &doc, err);
   if (code) return code;
   if (!str_is(json_text(json_get(doc, "event")), "start")) return bad(err, "start");
-  if (num(doc, "version") != RECORD_VERSION) return bad(err, "version");
-  int64_t retries = num(doc, "retries");
+  if (field_get_num(doc, "version", 0) != RECORD_VERSION) return bad(err, "version");
+  int64_t retries = field_get_num(doc, "retries", 0);
   *c = (struct agent_config){.wire = wires(json_text(json_get(doc, "wire"))),
                              .model = json_text(json_get(doc, "model")),
                              .address = json_text(json_get(doc, "address")),
                              .root = json_text(json_get(doc, "root")),
                              .system = json_text(json_get(doc, "system")),
-                             .limits = read_limits(json_get(doc, "limits")),
-                             .output_limit = num(doc, "output_limit"),
+                             .limits = field_get_limits(doc),
+                             .output_limit = field_get_num(doc, "output_limit", 0),
                              .retries = retries ? (int)retries : REIN_OFF,
-                             .jitter_seed = (uint64_t)num(doc, "jitter_seed"),
-                             .lang = (enum rein_lang)num(doc, "lang"),
-                             .model_lang = (enum rein_lang)num(doc, "model_lang")};
+                             .jitter_seed = (uint64_t)field_get_num(doc, "jitter_seed", 0),
+                             .lang = (enum rein_lang)field_get_num(doc, "lang", 0),
+                             .model_lang = (enum rein_lang)field_get_num(doc, "model_lang", 0)};
   if (!c->wire) return bad(err, "wire");
+  keep_zeroes(&c->limits);
   code = read_rows(arena, json_get(doc, "tools"), c, err);
   return code ? code : read_policy(arena, json_get(doc, "policy"), c, err);
 }

@@ -1,0 +1,69 @@
+/* Members of a record: see field.h. */
+#include "core/field.h"
+
+#include "base/utf8.h"
+
+#define FIELD_TEXT_MAX (256u << 20) /* above any tool's own ceiling */
+
+void field_text(struct json_out *w, const char *key, struct str text) {
+  struct buf mended;
+  buf_init(&mended, FIELD_TEXT_MAX);
+  utf8_repair(&mended, text);
+  json_key(w, key);
+  json_put_text(w, buf_str(&mended));
+  if (mended.fail) w->buf->fail = mended.fail;
+  buf_release(&mended);
+}
+
+void field_some(struct json_out *w, const char *key, struct str text) {
+  if (text.n) field_text(w, key, text);
+}
+
+void field_word(struct json_out *w, const char *key, const char *word) {
+  if (word) field_text(w, key, str_of(word));
+}
+
+void field_num(struct json_out *w, const char *key, int64_t v) {
+  json_key(w, key);
+  json_put_num(w, v);
+}
+
+void field_bool(struct json_out *w, const char *key, bool v) {
+  if (!v) return;
+  json_key(w, key);
+  json_put_bool(w, v);
+}
+
+void field_limits(struct json_out *w, const struct rein_limits *l) {
+  json_key(w, "limits");
+  json_open(w, '{');
+  field_num(w, "max_turns", l->max_turns);
+  field_num(w, "token_budget", l->token_budget);
+  field_num(w, "cost_uusd", l->cost_uusd);
+  field_num(w, "time_ms", l->time_ms);
+  field_num(w, "no_progress", l->no_progress);
+  json_close(w, '}');
+}
+
+struct str field_get_text(const struct json *doc, const char *key) {
+  return json_text(json_get(doc, key));
+}
+
+int64_t field_get_num(const struct json *doc, const char *key, int64_t absent) {
+  int64_t v;
+  return json_int(json_get(doc, key), &v) ? v : absent;
+}
+
+bool field_get_bool(const struct json *doc, const char *key) {
+  return json_true(json_get(doc, key));
+}
+
+struct rein_limits field_get_limits(const struct json *doc) {
+  const struct json *l = json_get(doc, "limits");
+  return (struct rein_limits){
+      .max_turns = field_get_num(l, "max_turns", REIN_OFF),
+      .token_budget = field_get_num(l, "token_budget", REIN_OFF),
+      .cost_uusd = field_get_num(l, "cost_uusd", REIN_OFF),
+      .time_ms = field_get_num(l, "time_ms", REIN_OFF),
+      .no_progress = (enum rein_no_progress)field_get_num(l, "no_progress", REIN_PROGRESS_DEFAULT)};
+}
