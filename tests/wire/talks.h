@@ -9,6 +9,8 @@
 #define TALK_BLOCKS 40
 
 struct talk_test {
+  const struct wire *wire;
+  const struct quirks *quirks;
   struct arena arena;
   uint64_t seed;
   struct str messages[TALK_MAX];
@@ -28,7 +30,7 @@ static inline void talk_add(struct talk_test *t, enum role role, const struct bl
   struct message m = {role, blocks, count};
   buf_init(&b, 1 << 20);
   assert_true(t->count < TALK_MAX);
-  bool sent = wire_anthropic.put_message(&b, &m, false, NULL);
+  bool sent = t->wire->put_message(&b, &m, false, t->quirks);
   assert_int_equal(b.fail, REIN_OK);
   t->messages[t->count] = STR_NONE;
   if (sent) assert_true(arena_str(&t->arena, buf_str(&b), &t->messages[t->count]));
@@ -44,8 +46,14 @@ static inline struct str talk_word(struct talk_test *t) {
 
 /* A turn: a reply of up to `most` blocks, then the results of its calls. */
 static inline void talk_turn(struct talk_test *t, size_t most) {
-  static const char raw[] =
+  static const char signed_raw[] =
       "{\"signature\":\"s}\",\"type\":\"thinking\",\"thinking\":\"{ \\\" ]\" }";
+  static const char item_raw[] =
+      "{\"type\":\"reasoning\",\"id\":\"rs\",\"summary\":[],\"encrypted_content\":\"} ]\"}";
+  static const char chat_raw[] = "{\"reasoning_content\":\"} ]\"}";
+  const char *raw = t->wire == &wire_anthropic ? signed_raw
+                    : t->wire == &wire_openai  ? item_raw
+                                               : chat_raw;
   struct block said[TALK_BLOCKS] = {0}, results[TALK_BLOCKS] = {0};
   size_t n = 1 + talk_dice(t, most), calls = 0;
   for (size_t i = 0; i < n; i++) {
@@ -56,7 +64,7 @@ static inline void talk_turn(struct talk_test *t, size_t most) {
     case 0: said[i] = (struct block){.kind = BLOCK_TEXT, .text = talk_word(t)}; break;
     case 1:
       said[i] =
-          (struct block){.kind = BLOCK_THINKING, .raw = str_of(raw), .wire = STR("anthropic")};
+          (struct block){.kind = BLOCK_THINKING, .raw = str_of(raw), .wire = str_of(t->wire->name)};
       break;
     default:
       said[i] = (struct block){.kind = BLOCK_TOOL_USE,
@@ -79,11 +87,20 @@ static inline void talk_turn(struct talk_test *t, size_t most) {
   talk_add(t, ROLE_USER, results, calls);
 }
 
-static inline void talk_start(struct talk_test *t, uint64_t seed) {
-  *t = (struct talk_test){.seed = seed};
+static inline void talk_start_on(struct talk_test *t, const struct wire *wire, uint64_t seed) {
+  struct tool tool = {.name = STR("read_file"), .schema = STR("{\"type\":\"object\"}")};
+  struct buf tools;
+  *t = (struct talk_test){.wire = wire, .seed = seed};
   arena_init(&t->arena, 16u << 20);
-  t->tools = STR("[{\"name\":\"read_file\",\"input_schema\":{\"type\":\"object\"}}]");
+  buf_init(&tools, 4096);
+  wire->put_tools(&tools, &tool, 1);
+  assert_true(arena_str(&t->arena, buf_str(&tools), &t->tools));
+  buf_release(&tools);
   talk_add(t, ROLE_USER, &(struct block){.kind = BLOCK_TEXT, .text = STR("안녕, 읽어 줘")}, 1);
+}
+
+static inline void talk_start(struct talk_test *t, uint64_t seed) {
+  talk_start_on(t, &wire_anthropic, seed);
 }
 
 static inline void talk_request(struct talk_test *t, struct buf *out, bool no_tools) {
@@ -94,7 +111,8 @@ static inline void talk_request(struct talk_test *t, struct buf *out, bool no_to
                       .roles = t->roles,
                       .count = t->count,
                       .output_limit = 4096 - (int64_t)t->count,
-                      .no_tools = no_tools};
-  wire_anthropic.put_request(out, &r);
+                      .no_tools = no_tools,
+                      .quirks = t->quirks};
+  t->wire->put_request(out, &r);
   assert_int_equal(out->fail, REIN_OK);
 }
