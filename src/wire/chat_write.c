@@ -103,37 +103,43 @@ static void put_user(struct json_out *w, const struct message *m, const struct q
 
 /* -- the model's reasoning -- */
 
-/* Pieces of one detail, one after the other: texts are joined, all else is said
- * once (a signature comes last). */
-static void put_detail(struct json_out *w, const struct json *first, const struct json *end) {
-  static const char *const texts[] = {"text", "summary", "data", NULL};
+/* Members of a detail that come in pieces; the signature comes last. */
+static const char *const pieced[] = {"text", "summary", "data", "signature"};
+#define PIECED (sizeof pieced / sizeof *pieced)
+
+static bool is_pieced(struct str key) {
+  for (size_t i = 0; i < PIECED; i++)
+    if (str_is(key, pieced[i])) return true;
+  return false;
+}
+
+static void put_pieced(struct json_out *w, const struct json *first, const struct json *end,
+                       const char *key) {
   struct buf whole;
+  bool there = false;
+  buf_init(&whole, w->buf->max);
+  for (const struct json *d = first; d != end; d = d->next) {
+    there = there || json_get(d, key);
+    buf_put(&whole, json_text(json_get(d, key)));
+  }
+  if (there) {
+    json_key(w, key);
+    json_put_text(w, buf_str(&whole));
+  }
+  if (whole.fail) w->buf->fail = whole.fail;
+  buf_release(&whole);
+}
+
+/* Pieces of one detail, from `first` until `end`: what streaming parted is joined. */
+static void put_detail(struct json_out *w, const struct json *first, const struct json *end) {
   json_open(w, '{');
   for (const struct json *m = first->first; m; m = m->next) {
-    bool joined = false;
-    for (size_t i = 0; texts[i]; i++)
-      joined = joined || str_is(m->key, texts[i]) || str_is(m->key, "signature");
-    if (joined) continue;
+    if (is_pieced(m->key)) continue;
     json_key_str(w, m->key);
     json_put_raw(w, m->source);
   }
-  for (size_t i = 0; texts[i]; i++) {
-    bool there = false;
-    buf_init(&whole, w->buf->max);
-    for (const struct json *d = first; d != end; d = d->next) {
-      there = there || json_get(d, texts[i]);
-      buf_put(&whole, json_text(json_get(d, texts[i])));
-    }
-    if (there) json_key(w, texts[i]);
-    if (there) json_put_text(w, buf_str(&whole));
-    if (whole.fail) w->buf->fail = whole.fail;
-    buf_release(&whole);
-  }
-  struct str signature = STR_NONE;
-  for (const struct json *d = first; d != end; d = d->next)
-    if (json_text(json_get(d, "signature")).n) signature = json_get(d, "signature")->source;
-  if (signature.n) json_key(w, "signature");
-  if (signature.n) json_put_raw(w, signature);
+  for (size_t i = 0; i < PIECED; i++)
+    put_pieced(w, first, end, pieced[i]);
   json_close(w, '}');
 }
 

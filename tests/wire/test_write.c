@@ -63,7 +63,8 @@ static void test_numbers_stay(void **state) {
   assert_int_equal(json_parse(&arena, buf_str(&file), JSON_STRICT, &doc, NULL), REIN_OK);
   struct str args = json_get(doc, "input")->source;
   struct block b = {.kind = BLOCK_TOOL_USE, .id = STR("a"), .name = STR("n"), .args = args};
-  assert_true(wire_anthropic.put_message(&out, &(struct message){ROLE_ASSISTANT, &b, 1}, false, NULL));
+  struct message m = {ROLE_ASSISTANT, &b, 1};
+  assert_true(wire_anthropic.put_message(&out, &m, false, NULL));
   assert_true(str_has(buf_str(&out), args));
   arena_release(&arena);
   buf_release(&out);
