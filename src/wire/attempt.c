@@ -22,7 +22,7 @@ struct attempt {
   struct draft *draft;
   struct sse sse;
   struct buf body; /* until the first event: what came, should it be an error */
-  struct buf request_id, retry_after, retry_after_ms;
+  struct buf request_id, retry_after, retry_after_ms, location;
   int should_retry;
   uint64_t events;
   bool streamed, body_cut;
@@ -42,6 +42,7 @@ enum rein_code attempt_new(const struct wire *wire, uint32_t id, struct attempt 
   buf_init(&a->request_id, HEADER_MAX);
   buf_init(&a->retry_after, HEADER_MAX);
   buf_init(&a->retry_after_ms, HEADER_MAX);
+  buf_init(&a->location, HEADER_MAX);
   buf_init(&a->words, 4 * BODY_MAX);
   if (draft_new(wire, &a->draft) != REIN_OK) {
     attempt_free(a);
@@ -59,8 +60,13 @@ void attempt_free(struct attempt *a) {
   buf_release(&a->request_id);
   buf_release(&a->retry_after);
   buf_release(&a->retry_after_ms);
+  buf_release(&a->location);
   buf_release(&a->words);
   mem_free(a);
+}
+
+void attempt_speak(struct attempt *a, enum rein_lang lang) {
+  draft_speak(a->draft, lang);
 }
 
 /* -- what comes in -- */
@@ -78,6 +84,8 @@ void attempt_header(struct attempt *a, struct str name, struct str value) {
     kept = &a->retry_after;
   else if (str_eq_nocase(name, STR("retry-after-ms")))
     kept = &a->retry_after_ms;
+  else if (str_eq_nocase(name, STR("location")))
+    kept = &a->location;
   else if (str_eq_nocase(name, STR("x-should-retry")))
     a->should_retry = str_eq_nocase(value, STR("true"))    ? 1
                       : str_eq_nocase(value, STR("false")) ? 0
@@ -108,7 +116,7 @@ static void read_events(struct attempt *a) {
 }
 
 void attempt_bytes(struct attempt *a, struct str bytes) {
-  if (attempt_over(a) || a->sse.fail) return;
+  if (attempt_over(a)) return;
   if (!is_fine_status(a) || a->events == 0) keep_body(a, bytes);
   if (!is_fine_status(a)) return;
   sse_feed(&a->sse, bytes);
@@ -132,7 +140,9 @@ bool attempt_withdrawn(struct attempt *a) {
 }
 
 bool attempt_over(const struct attempt *a) {
-  return draft_is_done(a->draft) || draft_failed(a->draft) || draft_lacks(a->draft);
+  bool page = a->status != 0 && !is_fine_status(a) && a->body_cut;
+  return page || a->sse.fail || draft_is_done(a->draft) || draft_failed(a->draft) ||
+         draft_lacks(a->draft);
 }
 
 /* -- waits -- */
@@ -178,8 +188,17 @@ static int64_t wait_of(const struct attempt *a, int64_t now_s) {
 
 static void put_sentence(struct attempt *a, enum text_id id, struct str value, struct str more) {
   buf_reset(&a->words);
-  TEXT_PUT(&a->words, REIN_ENGLISH, id, value, more);
+  TEXT_PUT(&a->words, draft_lang(a->draft), id, value, more);
   a->fault.message = a->words.fail ? STR_NONE : buf_str(&a->words);
+}
+
+/* A redirect is not followed: it would carry the key elsewhere. */
+static void put_moved(struct attempt *a, struct str status) {
+  struct buf quote;
+  buf_init(&quote, BODY_MAX);
+  words_quote(&quote, buf_str(&a->location));
+  put_sentence(a, T_WIRE_MOVED, status, buf_str(&quote));
+  buf_release(&quote);
 }
 
 /* The body's first words, behind what our own sentence says about the status. */
@@ -189,7 +208,9 @@ static void quote_body(struct attempt *a) {
   struct buf quote;
   buf_init(&quote, BODY_MAX);
   words_quote(&quote, buf_str(&a->body));
-  if (quote.n == 0)
+  if (a->status >= 300 && a->status < 400 && a->location.n)
+    put_moved(a, status);
+  else if (quote.n == 0)
     put_sentence(a, T_WIRE_STATUS, status, STR_NONE);
   else if (is_fine_status(a))
     put_sentence(a, T_WIRE_NOT_STREAM, status, buf_str(&quote));
@@ -236,7 +257,9 @@ static void read_body(struct attempt *a) {
 
 /* The stream broke: in the words of whoever saw it, else in ours. */
 static void read_break(struct attempt *a, enum attempt_end end, struct str why) {
+  struct num_text room;
   enum text_id sentence = T_WIRE_CUT;
+  bool mute = a->events == 0 && str_blank(buf_str(&a->body));
   switch (end) {
   case ATTEMPT_CONNECT:
     a->fault.kind = FAULT_CONNECT;
@@ -249,10 +272,10 @@ static void read_break(struct attempt *a, enum attempt_end end, struct str why) 
   case ATTEMPT_CLOSED:
   case ATTEMPT_BROKEN:
     a->fault.kind = FAULT_BROKEN;
-    if (a->events == 0) sentence = T_WIRE_NOTHING_CAME;
+    if (mute) sentence = a->status ? T_WIRE_STATUS : T_WIRE_NOTHING_CAME;
     break;
   }
-  put_sentence(a, sentence, STR_NONE, STR_NONE);
+  put_sentence(a, sentence, str_num(&room, a->status), STR_NONE);
   if (why.n == 0) return;
   buf_reset(&a->words);
   utf8_repair(&a->words, str_part(why, 0, HEADER_MAX));
@@ -281,9 +304,10 @@ static void read_fault(struct attempt *a, enum attempt_end end, struct str why) 
     a->fault.kind = failed->kind;
     a->fault.message = failed->message;
     a->fault.type = failed->type;
+    if (str_blank(failed->message)) put_sentence(a, T_WIRE_MUTE, STR_NONE, STR_NONE);
   } else if (draft_lacks(a->draft) || a->sse.fail == REIN_MEMORY) {
     a->fault.kind = FAULT_BROKEN;
-    a->fault.message = str_of(text_raw(T_WIRE_MEMORY, REIN_ENGLISH));
+    a->fault.message = str_of(text_raw(T_WIRE_MEMORY, draft_lang(a->draft)));
   } else if (a->sse.fail) {
     a->fault.kind = FAULT_GARBLED;
     put_sentence(a, T_WIRE_LONG_LINE, str_num(&room, SSE_LINE_MAX), STR_NONE);
@@ -299,7 +323,7 @@ static void put_failed(struct attempt *a, enum attempt_end end, struct str why, 
   bool answered = a->status != 0 && !is_fine_status(a);
   a->fault = (struct fault){.status = a->status,
                             .retry_after_ms = wait_of(a, now_s),
-                            .should_retry = a->should_retry,
+                            .should_retry = answered ? a->should_retry : -1,
                             .began = draft_began(a->draft),
                             .streamed_text = a->streamed,
                             .usage = draft_used(a->draft),
@@ -313,7 +337,7 @@ static void put_failed(struct attempt *a, enum attempt_end end, struct str why, 
 void attempt_end(struct attempt *a, enum attempt_end end, struct str why, int64_t at_ms,
                  int64_t now_s, struct event *event) {
   *event = (struct event){.at_ms = at_ms, .id = a->id};
-  if (!attempt_over(a) && end == ATTEMPT_CLOSED && is_fine_status(a) && !a->sse.fail) {
+  if (!attempt_over(a) && end == ATTEMPT_CLOSED && is_fine_status(a)) {
     sse_end(&a->sse);
     read_events(a);
     if (!a->sse.fail) draft_eof(a->draft);

@@ -25,6 +25,8 @@ enum attempt_end {
 enum rein_code attempt_new(const struct wire *wire, uint32_t id, struct attempt **attempt)
     REIN_CHECKED;
 void attempt_free(struct attempt *attempt);
+/* The language of our own sentences about it; English until said. */
+void attempt_speak(struct attempt *attempt, enum rein_lang lang);
 void attempt_status(struct attempt *attempt, int status);
 void attempt_header(struct attempt *attempt, struct str name, struct str value);
 void attempt_bytes(struct attempt *attempt, struct str bytes);
@@ -33,7 +35,8 @@ bool attempt_moved(struct attempt *attempt); /* the idle timer starts anew */
 /* True once after the server began another message in the same stream: the
  * pieces given out before do not count. Ask before pulling pieces. */
 bool attempt_withdrawn(struct attempt *attempt);
-/* True once nothing that could still come matters (last event, error event):
+/* True once nothing that could still come matters (last event, error event, an
+ * endless line, more of an error page than is kept):
  * the connection may be dropped and attempt_end called at once. */
 bool attempt_over(const struct attempt *attempt);
 /* Fills *event, whose slices live as long as the attempt. `now_s` is wall time,

@@ -12,6 +12,7 @@ enum rein_code draft_new(const struct wire *wire, struct draft **draft) {
   struct draft *d = mem_zero(sizeof *d);
   if (!d) return REIN_MEMORY;
   d->wire = wire;
+  d->lang = REIN_ENGLISH;
   arena_init(&d->arena, DRAFT_ARENA_MAX);
   *draft = d;
   return REIN_OK;
@@ -34,13 +35,12 @@ void draft_free(struct draft *draft) {
   mem_free(draft);
 }
 
-void draft_restart(struct draft *draft) {
-  bool withdrawn = draft->withdrawn || draft->gave;
-  enum rein_code fail = draft->fail;
-  drop_parts(draft);
-  *draft = (struct draft){
-      .wire = draft->wire, .began = true, .moved = true, .withdrawn = withdrawn, .fail = fail};
-  arena_init(&draft->arena, DRAFT_ARENA_MAX);
+void draft_speak(struct draft *draft, enum rein_lang lang) {
+  draft->lang = lang;
+}
+
+enum rein_lang draft_lang(const struct draft *draft) {
+  return draft->lang;
 }
 
 void draft_lost(struct draft *draft, enum rein_code code) {
@@ -104,9 +104,25 @@ static void too_much(struct draft *d, enum text_id sentence, int64_t most) {
   struct num_text room;
   struct buf b;
   buf_init(&b, 512);
-  TEXT_PUT(&b, REIN_ENGLISH, sentence, str_num(&room, most));
+  TEXT_PUT(&b, d->lang, sentence, str_num(&room, most));
   draft_fail(d, FAULT_GARBLED, buf_str(&b), STR_NONE);
   buf_release(&b);
+}
+
+void draft_restart(struct draft *draft) {
+  if (over(draft)) return;
+  if (draft->restarts == DRAFT_RESTARTS_MAX) {
+    too_much(draft, T_WIRE_RESTARTS, DRAFT_RESTARTS_MAX);
+    return;
+  }
+  drop_parts(draft);
+  *draft = (struct draft){.wire = draft->wire,
+                          .lang = draft->lang,
+                          .began = true,
+                          .moved = true,
+                          .withdrawn = draft->withdrawn || draft->gave,
+                          .restarts = draft->restarts + 1};
+  arena_init(&draft->arena, DRAFT_ARENA_MAX);
 }
 
 void draft_open(struct draft *draft, int64_t index, enum block_kind kind) {
@@ -155,7 +171,7 @@ void draft_text(struct draft *draft, int64_t index, struct str piece) {
 
 void draft_signature(struct draft *draft, int64_t index, struct str signature) {
   struct part *p = find_open(draft, index);
-  if (!p || !count_bytes(draft, signature.n)) return;
+  if (!p || str_eq(signature, p->signature) || !count_bytes(draft, signature.n)) return;
   keep(draft, signature, &p->signature);
   moved(draft);
 }
@@ -310,7 +326,8 @@ bool draft_stopped(const struct draft *draft) {
 /* -- counts and ends -- */
 
 void draft_count(struct usage *seen) {
-  *seen = (struct usage){.input = -1, .output = -1, .cache_read = -1, .cache_write = -1};
+  *seen = (struct usage){
+      .input = -1, .output = -1, .cache_read = -1, .cache_write = -1, .known_output = true};
 }
 
 static void take_count(int64_t *kept, int64_t seen) {
@@ -325,15 +342,15 @@ void draft_usage(struct draft *draft, const struct usage *seen) {
   take_count(&u->cache_read, seen->cache_read);
   take_count(&u->cache_write, seen->cache_write);
   u->known_input = u->known_input || seen->input >= 0;
-  u->known_output = u->known_output || seen->output >= 0;
+  u->known_output = u->known_output || (seen->known_output && seen->output >= 0);
 }
 
 void draft_stop(struct draft *draft, enum stop stop, struct str word) {
   if (over(draft)) return;
+  if (!draft->has_stop || !str_eq(word, draft->stop_word)) moved(draft);
   draft->stop = stop;
   draft->has_stop = true;
   keep(draft, word, &draft->stop_word);
-  moved(draft);
 }
 
 void draft_done(struct draft *draft) {

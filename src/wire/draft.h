@@ -19,6 +19,7 @@
 
 #define DRAFT_BLOCKS_MAX 4096
 #define DRAFT_BYTES_MAX (32u << 20) /* of one reply: 128 000 tokens are half a megabyte */
+#define DRAFT_RESTARTS_MAX 8        /* of one stream; a server that goes on so never ends */
 #define DRAFT_PATCHES_MAX 16        /* members of one opaque block that come in pieces */
 #define DRAFT_TOKENS_MAX INT64_C(1000000000000) /* usage beyond it is a lie, and sums stay safe */
 
@@ -26,7 +27,11 @@ struct draft;
 
 enum rein_code draft_new(const struct wire *wire, struct draft **draft) REIN_CHECKED;
 void draft_free(struct draft *draft); /* NULL is fine */
-/* Forgets all that came: a second message begins in the same stream. */
+/* The language of our own sentences about what came; English until said. */
+void draft_speak(struct draft *draft, enum rein_lang lang);
+enum rein_lang draft_lang(const struct draft *draft);
+/* Forgets all that came: a second message begins in the same stream. Fails the
+ * draft when that happens again and again. */
 void draft_restart(struct draft *draft);
 
 /* -- for wires -- */
@@ -76,8 +81,10 @@ void draft_lenient(struct draft *draft);
 /* The model refused: a stop that says "end" is a refusal. */
 void draft_refuse(struct draft *draft);
 bool draft_stopped(const struct draft *draft); /* draft_stop was called */
-void draft_count(struct usage *seen);          /* all members to "not said", which is -1 */
-/* Cumulative: of each member the last known value wins. */
+/* All members to "not said", which is -1; known_output to true. */
+void draft_count(struct usage *seen);
+/* Cumulative: of each member the last known value wins. An output that is no
+ * more than a beginning (`known_output` false) does not count as known. */
 void draft_usage(struct draft *draft, const struct usage *seen);
 void draft_stop(struct draft *draft, enum stop stop, struct str word);
 void draft_done(struct draft *draft); /* the wire's last event came */

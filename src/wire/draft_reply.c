@@ -61,7 +61,8 @@ static struct str unwrapped(struct draft *d, struct str source) {
 /* Blank arguments are {} once the block ended by itself; where the stream or
  * the output limit ended it, they are a gap that must never be run. */
 static void put_args(struct draft *d, const struct part *p, bool last, struct block *b) {
-  bool limit = (last || d->lenient) && d->has_stop && d->stop == STOP_LENGTH;
+  bool limited = d->stop == STOP_LENGTH || d->stop == STOP_CONTEXT;
+  bool limit = (last || d->lenient) && d->has_stop && limited;
   struct str source = d->lenient ? unwrapped(d, buf_str(&p->body)) : buf_str(&p->body);
   if (str_blank(source) && p->raw.n) source = p->raw;
   if (str_blank(source) && p->closed && !limit) source = STR("{}");
@@ -261,11 +262,13 @@ static void put_block(struct draft *d, const struct part *p, bool last, struct b
 
 enum rein_code draft_reply(struct draft *draft, struct reply *reply, struct err *err) {
   struct block *blocks = arena_array(&draft->arena, struct block, draft->count + 1);
-  size_t count = 0;
+  size_t count = 0, all = draft->count;
   if (!blocks) draft_lost(draft, REIN_MEMORY);
-  for (size_t i = 0; i < draft->count && !draft->fail; i++)
+  while (all > 0 && !is_kept(draft, &draft->parts[all - 1]))
+    all--; /* a call that was cut is the last, whatever blanks stand behind it */
+  for (size_t i = 0; i < all && !draft->fail; i++)
     if (is_kept(draft, &draft->parts[i]))
-      put_block(draft, &draft->parts[i], i + 1 == draft->count, blocks, count++);
+      put_block(draft, &draft->parts[i], i + 1 == all, blocks, count++);
   if (draft->fail) return ERR(err, draft->fail, T_WIRE_MEMORY);
   *reply = (struct reply){.blocks = blocks,
                           .count = count,

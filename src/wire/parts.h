@@ -31,6 +31,8 @@ struct draft {
   size_t count, cap;
   size_t show_from; /* parts before it are shown to the end */
   size_t bytes;     /* of all bodies */
+  size_t restarts;
+  enum rein_lang lang;
   struct str id, model;
   struct usage usage;
   enum stop stop;

@@ -16,7 +16,7 @@ void payload_fail(struct draft *draft, enum fault_kind kind, enum text_id senten
   buf_init(&quote, 8192);
   buf_init(&b, 16384);
   words_quote(&quote, value);
-  TEXT_PUT(&b, REIN_ENGLISH, sentence, buf_str(&quote));
+  TEXT_PUT(&b, draft_lang(draft), sentence, buf_str(&quote));
   draft_fail(draft, kind, buf_str(&b), STR_NONE);
   buf_release(&quote);
   buf_release(&b);
