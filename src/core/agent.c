@@ -203,10 +203,7 @@ static enum rein_code on_answer(struct agent *a, const struct reply *r, struct e
     (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_REFUSED);
     end_now(a, REIN_OUTCOME_REFUSED);
     return REIN_OK;
-  case STOP_UNKNOWN:
-    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_UNKNOWN_STOP, r->stop_word);
-    end_now(a, REIN_OUTCOME_MODEL_ERROR);
-    return REIN_OK;
+  case STOP_UNKNOWN: return end_unknown(a, r->stop_word, err);
   }
   return REIN_OK;
 }
@@ -218,11 +215,7 @@ static enum rein_code begin_calls(struct agent *a, const struct reply *r, struct
   enum rein_code code = turn_begin(a, r, err);
   if (code) return code;
   agent_enter(a, STATE_CALLS, ACTION_NONE);
-  if (r->stop == STOP_UNKNOWN) {
-    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_UNKNOWN_STOP, r->stop_word);
-    return end_with_calls(a, REIN_OUTCOME_MODEL_ERROR, T_CORE_CALL_UNKNOWN_STOP,
-                          T_CORE_CALL_STOPPED, r->stop_word, err);
-  }
+  if (r->stop == STOP_UNKNOWN) return end_unknown(a, r->stop_word, err);
   bool closed;
   code = gate(a, &closed, err);
   if (code || closed) return code;
@@ -320,7 +313,7 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
     budget_lose(&a->budget, &f->usage);
   else
     budget_free(&a->budget);
-  if (f->kind == FAULT_BOUND && !a->sending.repaired) {
+  if (f->kind == FAULT_BOUND && !a->sending.repaired && transcript_has_thinking(&a->talk)) {
     agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
     return REIN_OK;
   }
@@ -329,7 +322,7 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
   if (!again || wait > RETRY_WAIT_MAX_MS) {
     end_fault(a, f, again ? wait : 0);
   } else if (wait >= agent_time_out_at(a) - a->now) {
-    end_time_retry(a, wait);
+    end_time_retry(a, f, wait);
   } else {
     a->sending.retries++;
     a->sending.resume_at = a->now + wait;

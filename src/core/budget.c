@@ -31,8 +31,8 @@ static void sum(struct usage *into, const struct usage *u) {
 }
 
 void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes) {
-  bool whole = usage->known_input && usage->known_output;
-  if (!whole) { /* a provider that counts nothing: the reservation is all we know */
+  bool counted = usage->known_input && usage_prompt(usage) > 0; /* no prompt is empty */
+  if (!counted || !usage->known_output) { /* then the reservation is all we know */
     budget_lose(b, usage);
     b->known = false;
     return;

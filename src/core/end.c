@@ -17,9 +17,22 @@ void end_now(struct agent *a, enum rein_outcome outcome) {
   agent_enter(a, STATE_ENDED, ACTION_DONE);
 }
 
-static struct str duration(struct buf *b, int64_t ms) {
-  if (ms >= 60000) buf_fmt(b, "%lld min ", (long long)(ms / 60000));
-  buf_fmt(b, ms % 1000 ? "%.1f s" : "%.0f s", (double)(ms % 60000) / 1000);
+void duration_put(struct buf *out, enum rein_lang lang, int64_t ms) {
+  const char *const *units = lang == REIN_KOREAN ? (const char *const[]){"시간", "분", "초"}
+                                                 : (const char *const[]){" h", " min", " s"};
+  int64_t hours = ms / 3600000, minutes = ms / 60000 % 60, rest = ms % 60000;
+  if (hours) buf_fmt(out, "%lld%s", (long long)hours, units[0]);
+  if (minutes) buf_fmt(out, "%s%lld%s", hours ? " " : "", (long long)minutes, units[1]);
+  if (rest == 0 && ms > 0) return;
+  if (hours || minutes) buf_c(out, ' ');
+  buf_fmt(out, "%lld", (long long)(rest / 1000));
+  if (rest % 1000 >= 100) buf_fmt(out, ".%lld", (long long)(rest % 1000 / 100));
+  if (rest % 1000 && rest < 100) buf_fmt(out, ".%03lld", (long long)rest);
+  buf_put(out, str_of(units[2]));
+}
+
+static struct str duration(struct agent *a, struct buf *b, int64_t ms) {
+  duration_put(b, a->config.lang, ms);
   return buf_str(b);
 }
 
@@ -52,18 +65,21 @@ enum rein_code end_tokens(struct agent *a, int64_t next, struct err *err) {
 enum rein_code end_time(struct agent *a, struct err *err) {
   struct buf b;
   buf_init(&b, 64);
-  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TIME, duration(&b, a->config.limits.time_ms));
+  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TIME, duration(a, &b, a->config.limits.time_ms));
   buf_release(&b);
   return end_with_calls(a, REIN_OUTCOME_TIME, T_CORE_CALL_TIME, T_CORE_CALL_TIME_RAN, STR_NONE,
                         err);
 }
 
-void end_time_retry(struct agent *a, int64_t wait_ms) {
-  struct buf wait, limit;
+void end_time_retry(struct agent *a, const struct fault *f, int64_t wait_ms) {
+  struct buf wait, limit, words;
+  buf_init(&words, 8192);
   buf_init(&wait, 64);
   buf_init(&limit, 64);
-  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TIME_RETRY, duration(&wait, wait_ms),
-            duration(&limit, a->config.limits.time_ms));
+  fault_put(&words, a->config.lang, f);
+  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TIME_RETRY, duration(a, &wait, wait_ms),
+            duration(a, &limit, a->config.limits.time_ms), buf_str(&words));
+  buf_release(&words);
   buf_release(&wait);
   buf_release(&limit);
   end_now(a, REIN_OUTCOME_TIME);
@@ -107,6 +123,15 @@ void end_cut(struct agent *a, struct str stop_word) {
   }
   (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TRUNCATED, cut_at, stop_word);
   end_now(a, REIN_OUTCOME_TRUNCATED);
+}
+
+/* A stop reason that nobody here knows: whether the reply is whole cannot be told. */
+enum rein_code end_unknown(struct agent *a, struct str stop_word, struct err *err) {
+  bool calls = a->talk.open > 0;
+  (void)ERR(&a->end.why, REIN_PEER, calls ? T_CORE_END_UNKNOWN_STOP_CALLS : T_CORE_END_UNKNOWN_STOP,
+            stop_word);
+  return end_with_calls(a, REIN_OUTCOME_MODEL_ERROR, T_CORE_CALL_UNKNOWN_STOP, T_CORE_CALL_STOPPED,
+                        stop_word, err);
 }
 
 /* ---- faults ------------------------------------------------------------ */
@@ -174,11 +199,11 @@ void end_fault(struct agent *a, const struct fault *f, int64_t wait_ms) {
   fault_put(&words, a->config.lang, f);
   enum rein_outcome outcome = outcome_of(f->kind);
   if (wait_ms > 0) {
-    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_WAIT_LONG, duration(&wait, wait_ms),
+    (void)ERR(&a->end.why, REIN_PEER, T_CORE_END_WAIT_LONG, duration(a, &wait, wait_ms),
               buf_str(&words));
   } else {
     (void)ERR(&a->end.why, REIN_PEER, why_of(outcome), buf_str(&words),
-              str_num(&tries, a->sending.retries + 1));
+              str_num(&tries, a->sending.retries + 1 + a->sending.repaired));
   }
   buf_release(&words);
   buf_release(&wait);

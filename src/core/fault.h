@@ -48,5 +48,7 @@ bool fault_is_worth_retrying(const struct fault *fault);
 /* How long to wait before it: what the server asks for, else 0.5 s doubled per
  * retry up to 8 s, less up to a quarter of it, chosen by `seed`. */
 int64_t fault_wait_ms(const struct fault *fault, int retries_done, uint64_t seed);
+/* A time in words: "1 h 30 min", "0.5 s". */
+void duration_put(struct buf *out, enum rein_lang lang, int64_t ms);
 /* The fault in words, with status, the provider's own words and the request id (end.c). */
 void fault_put(struct buf *out, enum rein_lang lang, const struct fault *fault);

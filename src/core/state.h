@@ -139,13 +139,14 @@ void end_now(struct agent *a, enum rein_outcome outcome);
 void end_finished(struct agent *a);
 void end_cut(struct agent *a, struct str stop_word);
 void end_fault(struct agent *a, const struct fault *fault, int64_t wait_ms);
-void end_time_retry(struct agent *a, int64_t wait_ms);
+void end_time_retry(struct agent *a, const struct fault *fault, int64_t wait_ms);
 /* Answers open calls first: `idle` for those that did not run, `ran` for those that did. */
 enum rein_code end_with_calls(struct agent *a, enum rein_outcome outcome, enum text_id idle,
                               enum text_id ran, struct str value, struct err *err) REIN_CHECKED;
 enum rein_code end_turns(struct agent *a, struct err *err) REIN_CHECKED;
 enum rein_code end_tokens(struct agent *a, int64_t next, struct err *err) REIN_CHECKED;
 enum rein_code end_time(struct agent *a, struct err *err) REIN_CHECKED;
+enum rein_code end_unknown(struct agent *a, struct str stop_word, struct err *err) REIN_CHECKED;
 enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) REIN_CHECKED;
 
 /* turn.c */

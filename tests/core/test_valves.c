@@ -270,6 +270,96 @@ static void a_refused_signature_is_repaired_once(void **state) {
   expect(&p, REIN_OUTCOME_MODEL_ERROR, "send send rewrite send ");
 }
 
+/* Nothing to drop: the same bytes would be refused again. */
+static void a_refused_signature_that_is_not_there_is_final(void **state) {
+  (void)state;
+  struct play p;
+  struct agent_config c = play_config();
+  struct fault f = fault_of(FAULT_BOUND);
+  start(&p, &c, answers);
+  p.hold_sends = true;
+  play_say(&p, "go");
+  fail_send(&p, &f);
+  expect(&p, REIN_OUTCOME_MODEL_ERROR, "send ");
+}
+
+/* A provider that counts no prompt counts nothing: the reservation is booked. */
+static void counts_no_prompt(struct play *p, struct play_reply *r) {
+  always_reads(p, r);
+  r->usage = (struct usage){.output = 5, .known_input = true, .known_output = true};
+}
+
+static void a_prompt_of_nothing_is_no_count(void **state) {
+  (void)state;
+  struct play p;
+  struct agent_config c = play_config();
+  c.limits.token_budget = 8000;
+  c.output_limit = 1000;
+  start(&p, &c, counts_no_prompt);
+  play_say(&p, "go");
+  assert_int_equal(p.done, REIN_OUTCOME_TOKENS);
+  assert_true(agent_stats(p.agent).spent > 3 * 1000);
+  play_release(&p);
+}
+
+static void says(struct play *p, const char *english, const char *korean) {
+  for (int i = 0; i < 2; i++) {
+    struct buf words;
+    play_sentence(p, i ? REIN_KOREAN : REIN_ENGLISH, &words);
+    if (!strstr(buf_z(&words), i ? korean : english)) fail_msg("it says: %s", buf_z(&words));
+    buf_release(&words);
+  }
+}
+
+/* The wait may be the provider's or our own; why it is waited for is said. */
+static void a_wait_that_time_forbids_says_all(void **state) {
+  (void)state;
+  for (int korean = 0; korean < 2; korean++) {
+    struct play p;
+    struct agent_config c = play_config();
+    struct fault f = fault_of(FAULT_OVERLOADED);
+    c.lang = korean ? REIN_KOREAN : REIN_ENGLISH;
+    f.message = STR("too busy");
+    c.limits.time_ms = 60500;
+    f.retry_after_ms = 90500;
+    start(&p, &c, answers);
+    p.hold_sends = true;
+    play_say(&p, "go");
+    fail_send(&p, &f);
+    assert_int_equal(p.done, REIN_OUTCOME_TIME);
+    if (korean)
+      says(&p, "1분 30.5초", "시간 한도 1분 0.5초");
+    else
+      says(&p, "has to wait 1 min 30.5 s, and the time limit of 1 min 0.5 s", "too busy");
+    play_release(&p);
+  }
+}
+
+static void stops_oddly(struct play *p, struct play_reply *r) {
+  if (p->ctx) play_call(r, "a", "write", "{}");
+  play_text(r, "hm");
+  r->stop = STOP_UNKNOWN;
+  r->word = "solar_flare";
+}
+
+static void an_unknown_stop_speaks_of_calls_where_there_are_some(void **state) {
+  (void)state;
+  for (int calls = 0; calls < 2; calls++) {
+    struct play p;
+    struct agent_config c = play_config();
+    start(&p, &c, stops_oddly);
+    p.ctx = calls ? &p : NULL;
+    play_say(&p, "go");
+    assert_int_equal(p.done, REIN_OUTCOME_MODEL_ERROR);
+    assert_int_equal(p.runs, 0);
+    if (calls)
+      says(&p, "\"solar_flare\"; its calls were not run", "호출은 실행하지 않았습니다");
+    else
+      says(&p, "may not be whole: \"solar_flare\"", "온전한지 알 수 없습니다: \"solar_flare\"");
+    play_release(&p);
+  }
+}
+
 static void cancelled_anywhere(void **state) {
   (void)state;
   for (int at = 0; at < 4; at++) {
@@ -316,6 +406,10 @@ int main(void) {
       cmocka_unit_test(retry_after_is_kept_and_time_holds),
       cmocka_unit_test(what_is_final_is_final),
       cmocka_unit_test(a_refused_signature_is_repaired_once),
+      cmocka_unit_test(a_refused_signature_that_is_not_there_is_final),
+      cmocka_unit_test(a_prompt_of_nothing_is_no_count),
+      cmocka_unit_test(a_wait_that_time_forbids_says_all),
+      cmocka_unit_test(an_unknown_stop_speaks_of_calls_where_there_are_some),
       cmocka_unit_test(cancelled_anywhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
