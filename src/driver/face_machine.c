@@ -150,6 +150,7 @@ static void want_send(struct rein_machine *m, const struct action *action, struc
     (void)feed(m, &(struct event){.kind = EVENT_FAILED, .id = action->id, .fault = &lost});
     return; /* the machine tries again later, or ends */
   }
+  attempt_speak(m->attempt, m->face.config.lang);
   m->attempt_id = action->id;
   idle_again(m);
   want->kind = REIN_WANT_SEND;
@@ -297,14 +298,15 @@ int64_t rein_machine_deadline(const struct rein_machine *machine) {
 
 enum rein_code rein_machine_tick(struct rein_machine *machine, int64_t now_ms) {
   struct rein_machine *m = machine;
-  struct num_text room;
-  struct buf why;
+  struct buf why, idle;
   enum rein_code code = REIN_OK;
   see(m, now_ms);
   if (m->attempt && (m->over || m->idle_at_ms <= m->now_ms)) {
     buf_init(&why, 256);
-    TEXT_PUT(&why, m->face.config.lang, T_DRIVER_SEND_STALLED,
-             str_num(&room, (m->idle_ms + 999) / 1000));
+    buf_init(&idle, 64);
+    duration_put(&idle, m->face.config.lang, m->idle_ms);
+    TEXT_PUT(&why, m->face.config.lang, T_DRIVER_SEND_STALLED, buf_str(&idle));
+    buf_release(&idle);
     m->abort = m->attempt_id;
     code = finish(m, ATTEMPT_STALLED, buf_str(&why));
     buf_release(&why);

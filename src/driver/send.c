@@ -160,6 +160,7 @@ void send_start(struct run *run, const struct action *action) {
     run_break_memory(run);
     return;
   }
+  attempt_speak(s->attempt, run->spec.agent.lang);
   if (run->spec.script)
     start_script(s, action->body);
   else
@@ -187,11 +188,12 @@ void send_look(struct run *run, int64_t now_ms) {
     return;
   }
   if (s->due_ms > now_ms) return;
-  struct num_text room;
-  struct buf why;
+  struct buf why, idle;
   buf_init(&why, 256);
-  TEXT_PUT(&why, run->spec.agent.lang, T_DRIVER_SEND_STALLED,
-           str_num(&room, (run->spec.idle_ms + 999) / 1000));
+  buf_init(&idle, 64);
+  duration_put(&idle, run->spec.agent.lang, run->spec.idle_ms);
+  TEXT_PUT(&why, run->spec.agent.lang, T_DRIVER_SEND_STALLED, buf_str(&idle));
+  buf_release(&idle);
   end_with(s, ATTEMPT_STALLED, buf_str(&why));
   buf_release(&why);
 }
