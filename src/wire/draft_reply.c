@@ -58,11 +58,16 @@ static struct str unwrapped(struct draft *d, struct str source) {
   return inner.n && is_object(d, inner) ? inner : source;
 }
 
+/* Whether a limit may have ended this block, the last one. */
+static bool is_limited(const struct draft *d, bool last) {
+  bool limit = d->stop == STOP_LENGTH || d->stop == STOP_CONTEXT;
+  return d->has_stop && limit && (last || d->lenient);
+}
+
 /* Blank arguments are {} once the block ended by itself; where the stream or
  * the output limit ended it, they are a gap that must never be run. */
 static void put_args(struct draft *d, const struct part *p, bool last, struct block *b) {
-  bool limited = d->stop == STOP_LENGTH || d->stop == STOP_CONTEXT;
-  bool limit = (last || d->lenient) && d->has_stop && limited;
+  bool limit = is_limited(d, last);
   struct str source = d->lenient ? unwrapped(d, buf_str(&p->body)) : buf_str(&p->body);
   if (str_blank(source) && p->raw.n) source = p->raw;
   if (str_blank(source) && p->closed && !limit) source = STR("{}");

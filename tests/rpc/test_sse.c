@@ -144,8 +144,8 @@ static void test_endless_words(void **state) {
   for (const char *const *field = (const char *const[]){"id", "event", NULL}; *field; field++) {
     struct buf out;
     buf_init(&out, 1 << 16);
-    int n = snprintf(stream, sizeof stream, "%s: known\n%s: %09000d\ndata: 1\n\ndata: 2\n\n", *field,
-                     *field, 7);
+    int n = snprintf(stream, sizeof stream, "%s: known\n%s: %09000d\ndata: 1\n\ndata: 2\n\n",
+                     *field, *field, 7);
     assert_int_equal(read_all(&out, (struct str){stream, (size_t)n}, 5, 1000), REIN_OK);
     assert_string_equal(buf_z(&out), "[||1][||2]");
     buf_release(&out);
