@@ -63,7 +63,7 @@ class ScriptCommand(unittest.TestCase):
         self.assertEqual((status, headers["retry-after"], headers["x-a"]), (429, "7", "b c"))
         self.assertEqual(json.loads(text)["error"]["message"], "slow down")
         self.assertEqual(self.ask(address, "{")[0], 400)
-        self.assertEqual(self.ask(address, words, path="/v1/responses")[0], 404)
+        self.assertEqual(self.ask(address, words, path="/v1/other")[0], 404)
         self.assertEqual(self.ask(address, None, method="GET")[0], 405)
         child.send_signal(signal.SIGTERM)
         out, err = child.communicate(timeout=20)
