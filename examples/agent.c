@@ -1,4 +1,4 @@
-/* Two tools, a policy and an approval function, on librein alone. `make examples`, then
+/* Two tools, a policy and an approval function, on librein alone. `make examples`, then here
  *   build/plain/examples/agent                                   # offline, scripted
  *   ANTHROPIC_API_KEY=... build/plain/examples/agent anthropic/MODEL "your words" */
 #include <rein.h>
