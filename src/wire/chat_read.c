@@ -8,6 +8,7 @@
  */
 #include "wire/openai.h"
 #include "wire/payload.h"
+#include "wire/think.h"
 #include "wire/words.h"
 
 #define AT_TEXT INT64_MIN
@@ -52,6 +53,27 @@ static void read_reasoning(struct draft *d, const struct json *delta) {
   add_details(d, json_get(delta, "reasoning_details"), content.n + bare.n == 0);
 }
 
+/* Some leave the reasoning in the answer, between tags. */
+static void add_answer(struct draft *d, struct str piece) {
+  struct str part;
+  bool thinking;
+  while (think_next(draft_think(d), &piece, &part, &thinking))
+    if (thinking)
+      add_reasoning(d, "reasoning", part, true);
+    else
+      add_text(d, AT_TEXT, BLOCK_TEXT, part);
+}
+
+static void end_answer(struct draft *d) {
+  struct str part;
+  bool thinking;
+  if (!think_end(draft_think(d), &part, &thinking)) return;
+  if (thinking)
+    add_reasoning(d, "reasoning", part, true);
+  else
+    add_text(d, AT_TEXT, BLOCK_TEXT, part);
+}
+
 /* Mistral: a list of parts, thinking among them. */
 static void read_parts(struct draft *d, const struct json *parts) {
   for (const struct json *part = parts->first; part; part = part->next) {
@@ -67,7 +89,7 @@ static void read_parts(struct draft *d, const struct json *parts) {
 static void read_content(struct draft *d, const struct json *delta) {
   const struct json *content = json_get(delta, "content");
   struct str refusal = member(delta, "refusal");
-  add_text(d, AT_TEXT, BLOCK_TEXT, json_text(content));
+  add_answer(d, json_text(content));
   if (json_is(content, JSON_ARRAY)) read_parts(d, content);
   add_text(d, AT_REFUSAL, BLOCK_TEXT, refusal);
   if (refusal.n) draft_refuse(d);
@@ -203,6 +225,7 @@ static void read_finish(struct draft *d, const struct json *choice) {
   struct str word = member(choice, "finish_reason");
   if (word.n == 0) word = member(choice, "finishReason");
   if (word.n == 0 || draft_stopped(d)) return;
+  end_answer(d);
   if (is_given_up(word))
     payload_fail(d, FAULT_BROKEN, T_WIRE_GAVE_UP, word);
   else
@@ -259,6 +282,7 @@ void chat_on_event(struct draft *draft, const struct sse_event *event) {
     payload_read(draft, event, read_chunk);
     return;
   }
+  end_answer(draft);
   if (!draft_stopped(draft)) draft_stop(draft, STOP_END, STR("[DONE]"));
   draft_done(draft);
 }

@@ -319,6 +319,10 @@ void draft_refuse(struct draft *draft) {
   if (!over(draft)) draft->refused = true;
 }
 
+struct think *draft_think(struct draft *draft) {
+  return &draft->think;
+}
+
 bool draft_stopped(const struct draft *draft) {
   return draft->has_stop;
 }

@@ -80,6 +80,8 @@ bool draft_back(const struct draft *draft, size_t i, struct draft_view *view); /
 void draft_lenient(struct draft *draft);
 /* The model refused: a stop that says "end" is a refusal. */
 void draft_refuse(struct draft *draft);
+/* Where the wire is in an answer that may begin with reasoning; the draft only keeps it. */
+struct think *draft_think(struct draft *draft);
 bool draft_stopped(const struct draft *draft); /* draft_stop was called */
 /* All members to "not said", which is -1; known_output to true. */
 void draft_count(struct usage *seen);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wire/draft.h"
+#include "wire/think.h"
 
 struct patched {
   struct str member;
@@ -39,5 +40,6 @@ struct draft {
   struct str stop_word;
   bool has_stop, done, failed, began, moved, gave, withdrawn, lenient, refused;
   struct fault fault;
+  struct think think;
   enum rein_code fail; /* REIN_MEMORY; sticky */
 };

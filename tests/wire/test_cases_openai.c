@@ -2,6 +2,7 @@
  * show: S05 S07 S09 S11 M08 B02; and what no handed stream has: refusals, finish
  * reasons, odd calls, errors of all shapes. */
 #include "json/json.h"
+#include "json/write.h"
 #include "shared.h"
 
 static struct attempt *fed(const struct wire *wire, struct str bytes, size_t size,
@@ -320,6 +321,47 @@ static void test_reasoning(void **state) {
   buf_release(&text);
 }
 
+/* <think> at the very start alone, cut anywhere. */
+static void check_tags(const char *content, const char *want, const char *thought) {
+  struct str all = str_of(content);
+  for (size_t cut = 0; cut <= all.n; cut++) {
+    struct event event;
+    struct buf stream, text;
+    buf_init(&stream, 65536);
+    buf_init(&text, 65536);
+    struct str parts[] = {str_part(all, 0, cut), str_part(all, cut, all.n)};
+    for (size_t i = 0; i < 2; i++) {
+      buf_lit(&stream, "data: {\"choices\":[{\"delta\":{\"content\":");
+      json_quote(&stream, parts[i]);
+      buf_lit(&stream, "}}]}\n\n");
+    }
+    buf_lit(&stream, FINISH("stop"));
+    struct attempt *a = fed(&wire_chat, buf_str(&stream), 0, &event, &text);
+    if (!str_is(buf_str(&text), want)) fail_msg("%s: %s", content, buf_z(&text));
+    const struct block *b = event.reply->blocks;
+    bool thinks = event.reply->count && b->kind == BLOCK_THINKING;
+    assert_true(thinks == (thought != NULL));
+    if (thought) assert_true(str_has(b->raw, str_of(thought)));
+    attempt_free(a);
+    buf_release(&stream);
+    buf_release(&text);
+  }
+}
+
+static void test_tags(void **state) {
+  (void)state;
+  check_tags("<think>why</think>\n\nyes <think>", "yes <think>", "\"why\"");
+  check_tags(" \n<think>a</b></thin</think>no", "no", "\"a</b></thin\"");
+  check_tags("<think>for ever </thi", "", "\"for ever </thi\"");
+  check_tags("<thin", "<thin", NULL);
+  check_tags("  <thank>", "  <thank>", NULL);
+  check_tags("x<think>y</think>", "x<think>y</think>", NULL);
+  check_tags("<think></think>z", "z", NULL);
+  check_tags("                                                                    <think>a</think>",
+             "                                                                    <think>a</think>",
+             NULL);
+}
+
 /* -- ends -- */
 
 static void check_end(const struct wire *wire, const char *stream, enum stop stop,
@@ -471,13 +513,21 @@ static void test_text_that_differs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_s05),           cmocka_unit_test(test_s05_everywhere),
-      cmocka_unit_test(test_s07),           cmocka_unit_test(test_s09),
-      cmocka_unit_test(test_s11),           cmocka_unit_test(test_m08),
-      cmocka_unit_test(test_b02),           cmocka_unit_test(test_entries),
-      cmocka_unit_test(test_extra_members), cmocka_unit_test(test_reasoning),
-      cmocka_unit_test(test_ends),          cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_small_servers), cmocka_unit_test(test_text_that_differs),
+      cmocka_unit_test(test_s05),
+      cmocka_unit_test(test_s05_everywhere),
+      cmocka_unit_test(test_s07),
+      cmocka_unit_test(test_s09),
+      cmocka_unit_test(test_s11),
+      cmocka_unit_test(test_m08),
+      cmocka_unit_test(test_b02),
+      cmocka_unit_test(test_entries),
+      cmocka_unit_test(test_extra_members),
+      cmocka_unit_test(test_reasoning),
+      cmocka_unit_test(test_tags),
+      cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_small_servers),
+      cmocka_unit_test(test_text_that_differs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
