@@ -29,6 +29,9 @@ struct str utf8_head(struct str s, size_t max);
 struct str utf8_tail(struct str s, size_t max);
 /* Columns of a terminal that s takes: 2 for wide, 0 for combining. */
 size_t utf8_width(struct str s);
+/* Whether two names are the same text in different Unicode forms (canonically
+ * equal). Ill-formed ones, and ones of more than 1 024 bytes, by their bytes. */
+bool utf8_same(struct str a, struct str b);
 /* s with controls made visible: \n and \t stay where `lines` is true; ESC and
  * the other C0 and C1 controls and bidirectional overrides become \u{1b}. */
 void utf8_show(struct buf *out, struct str s, bool lines);

@@ -94,3 +94,22 @@ size_t utf8_width(struct str s) {
   }
   return width;
 }
+
+/* ---- Sameness ------------------------------------------------------------ */
+
+#define SAME_BYTES_MAX 1024                  /* a name of a file is at most 255 bytes */
+#define SAME_POINTS_MAX (4 * SAME_BYTES_MAX) /* no character comes apart into more than 4 */
+
+static utf8proc_ssize_t take_apart(struct str s, utf8proc_int32_t points[SAME_POINTS_MAX]) {
+  return utf8proc_decompose((const utf8proc_uint8_t *)s.p, (utf8proc_ssize_t)s.n, points,
+                            SAME_POINTS_MAX, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
+}
+
+bool utf8_same(struct str a, struct str b) {
+  utf8proc_int32_t a_points[SAME_POINTS_MAX], b_points[SAME_POINTS_MAX];
+  if (str_eq(a, b)) return true;
+  if (!a.n || !b.n || a.n > SAME_BYTES_MAX || b.n > SAME_BYTES_MAX) return false;
+  utf8proc_ssize_t a_n = take_apart(a, a_points), b_n = take_apart(b, b_points);
+  if (a_n != b_n || a_n <= 0 || a_n > SAME_POINTS_MAX) return false;
+  return memcmp(a_points, b_points, (size_t)a_n * sizeof *a_points) == 0;
+}

@@ -213,6 +213,34 @@ static void shows_controls(void **state) {
   assert_text(buf_str(&out), "a\\u{1b}[31m\\u{a}\\u{9}b\\u{7f}\\u{9b}\\u{202e}한" R);
 }
 
+static void same_in_other_forms(void **state) {
+  static const struct {
+    const char *a, *b;
+    bool same;
+  } rows[] = {
+      {"보고.txt", "\u1107\u1169\u1100\u1169.txt", true},
+      {"é", "e\u0301", true},
+      {"a\u0323\u0307", "a\u0307\u0323", true},
+      {"Å", "\u212b", true},
+      {"", "", true},
+      {"x", "X", false},
+      {"ﬁ", "fi", false},
+      {"가", "가\u11a8", false},
+      {"", "a", false},
+      {"\xff", "\xff", true},
+      {"\xff", "\xfe", false},
+      {"\xffé",
+       "\xff"
+       "e\u0301",
+       false},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    assert_int_equal(utf8_same(str_of(rows[i].a), str_of(rows[i].b)), rows[i].same);
+    assert_int_equal(utf8_same(str_of(rows[i].b), str_of(rows[i].a)), rows[i].same);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_code_points),
@@ -225,6 +253,7 @@ int main(void) {
       cmocka_unit_test(cuts_everywhere),
       cmocka_unit_test(width),
       cmocka_unit_test(shows_controls),
+      cmocka_unit_test(same_in_other_forms),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
