@@ -38,21 +38,37 @@ static enum rein_code check_name(struct str name, struct err *err) {
   return fine ? REIN_OK : ERR(err, REIN_INPUT, T_POLICY_BAD_NAME, name);
 }
 
+/* { "verdict": …, "why": … }: all but the verdict. */
+static enum rein_code read_why(const struct json *member, struct policy_rule *rule,
+                               struct err *err) {
+  const struct json *why = json_get(member, "why");
+  for (const struct json *m = member->first; m; m = m->next)
+    if (!str_is(m->key, "verdict") && !str_is(m->key, "why"))
+      return ERR(err, REIN_INPUT, T_POLICY_RULE_KEY, member->key, m->key);
+  if (why && !json_is(why, JSON_STRING))
+    return ERR(err, REIN_INPUT, T_POLICY_BAD_WHY, member->key, why->source);
+  rule->why = json_text(why);
+  return REIN_OK;
+}
+
+static struct str text_or_source(const struct json *node) {
+  if (!node) return STR_NONE;
+  return json_is(node, JSON_STRING) ? node->text : node->source;
+}
+
 static enum rein_code read_rule(const struct json *member, struct policy_rule *rule,
                                 struct err *err) {
   enum rein_code code = check_name(member->key, err);
   if (code) return code;
   const struct json *word = member;
   if (json_is(member, JSON_OBJECT)) {
+    code = read_why(member, rule, err);
+    if (code) return code;
     word = json_get(member, "verdict");
-    rule->why = json_text(json_get(member, "why"));
-    for (const struct json *m = member->first; m; m = m->next)
-      if (!str_is(m->key, "verdict") && !str_is(m->key, "why"))
-        return ERR(err, REIN_INPUT, T_POLICY_UNKNOWN_KEY, m->key);
   }
   rule->tool = rule->source = member->key;
   if (!read_verdict(json_text(word), &rule->verdict))
-    return ERR(err, REIN_INPUT, T_POLICY_BAD_VERDICT, member->key, word ? word->source : STR_NONE);
+    return ERR(err, REIN_INPUT, T_POLICY_BAD_VERDICT, member->key, text_or_source(word));
   return REIN_OK;
 }
 
@@ -86,7 +102,7 @@ enum rein_code policy_load(struct arena *arena, const struct json *doc, struct p
     else if (!str_is(m->key, "default"))
       code = ERR(err, REIN_INPUT, T_POLICY_UNKNOWN_KEY, m->key);
     else if (!read_verdict(json_text(m), &policy->fallback))
-      code = ERR(err, REIN_INPUT, T_POLICY_BAD_DEFAULT, m->source);
+      code = ERR(err, REIN_INPUT, T_POLICY_BAD_DEFAULT, text_or_source(m));
     if (code) return code;
   }
   return REIN_OK;
