@@ -163,6 +163,7 @@ static enum rein_code kind_check(int fd, enum files_need need, struct str path, 
 static enum rein_code look(const struct files *files, char inside[PATH_MAX], enum files_need need,
                            struct str path, struct err *err) {
   int fd = files_beneath(files, inside, O_PATH);
+  if (fd == -ENOENT && files_meant(files, inside)) fd = files_beneath(files, inside, O_PATH);
   if (fd == -ENOENT) return absent(files, inside, path, err);
   if (fd < 0) return path_fail(path, -fd, err);
   enum rein_code code = kind_check(fd, need, path, err);

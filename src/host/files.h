@@ -5,7 +5,10 @@
  * opened with). Links are followed as long as they stay beneath; nothing
  * outside is ever opened, not even to look. A link with an absolute target
  * counts as leading out, wherever it points: so the kernel says. A path that
- * leaves by ".." and comes back by the root's own name is inside. Thread-safe.
+ * leaves by ".." and comes back by the root's own name is inside. A name to be
+ * read that is not there is taken for the one entry beside it that equals it as
+ * Unicode text (한글 composed or taken apart), or that list_files shows so.
+ * Thread-safe.
  *
  *   files_open_root(".", &files, &err);
  *   files_open(&files, STR("src/main.c"), FILES_READ, &fd, &err);
@@ -40,8 +43,9 @@ enum rein_code files_open(const struct files *files, struct str path, enum files
  * folders in between): a temporary file beside it, fsync, rename; old file or
  * new file, nothing between. An old file's permissions stay. Refuses everything
  * that is not below it, by components and by the kernel: "..", absolute paths,
- * a link in the file's or in `below`'s place, links that lead out of `below`
- * (those that stay are ways), .git in any case, by name or by link. */
+ * a link in `below`'s place, links that lead out of `below` or to nothing (those
+ * that stay are ways, and one in the file's place stays), .git and .rein in any
+ * case, by name or by link. */
 enum rein_code files_write_below(const struct files *files, const char *below, struct str path,
                                  struct str content, struct err *err) REIN_CHECKED;
 /* The path of an open descriptor relative to the root, for judging and showing;

@@ -22,6 +22,10 @@ enum rein_code files_path_inside(const struct files *files, struct str path, cha
 /* Takes the next name off a path, without "/" and "."; false: no more. */
 bool path_next(struct str *rest, struct str *name);
 
+/* Where a path leads to nothing: rewrites it to the names that are meant, equal
+ * to those given but for their spelling (files_meant.c). False: there are none. */
+bool files_meant(const struct files *files, char path[PATH_MAX]);
+
 #define PATH_SHOWN_MAX 2048 /* bytes; at most 100 code points, each up to \u{10ffff} */
 /* The path for a sentence: controls visible, a long one cut in the middle. */
 void path_show(struct buf *out, struct str path);

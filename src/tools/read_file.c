@@ -12,6 +12,7 @@
 
 #define BLOCK (64u << 10)
 #define POINTS_MAX 20000
+#define FOUND_BYTES_MAX 4096        /* PATH_MAX */
 #define COUNT_BYTES_MAX (64u << 20) /* read behind the page to learn how many lines there are */
 
 struct source {
@@ -147,7 +148,29 @@ static void notice_lines(struct page *p, struct source *s, enum rein_lang lang) 
   buf_c(&p->text, '\n');
 }
 
-static void put_notices(struct page *p, struct source *s, enum rein_lang lang) {
+/* A file that was taken for one whose name is written in another Unicode form. */
+static bool is_other_form(const struct files *files, int fd, struct str asked, struct buf *found) {
+  struct str before, name = asked, real;
+  if (files_path_of(files, fd, found) != REIN_OK) return false;
+  real = buf_str(found);
+  (void)str_split_last(asked, '/', &before, &name);
+  (void)str_split_last(real, '/', &before, &real);
+  return !str_eq(real, name) && utf8_same(real, name);
+}
+
+static void note_form(struct rein_call *call, struct page *p, int fd) {
+  struct buf found;
+  struct str path = call_text(call, "path");
+  buf_init(&found, FOUND_BYTES_MAX);
+  if (is_other_form(call->house->files, fd, path, &found)) {
+    CALL_NOTE(&p->text, call, T_TOOLS_OTHER_FORM, path, buf_str(&found));
+    buf_c(&p->text, '\n');
+  }
+  buf_release(&found);
+}
+
+static void put_notices(struct rein_call *call, struct page *p, struct source *s,
+                        enum rein_lang lang) {
   struct num_text a, b;
   size_t data = p->text.n;
   bool blank = str_blank(buf_str(&p->text));
@@ -166,6 +189,7 @@ static void put_notices(struct page *p, struct source *s, enum rein_lang lang) {
     TEXT_PUT(&p->text, lang, T_TOOLS_NOT_UTF8);
     buf_c(&p->text, '\n');
   }
+  note_form(call, p, s->fd);
   notice_lines(p, s, lang);
   buf_cut(&p->text, p->text.n > start ? p->text.n - 1 : data);
 }
@@ -213,7 +237,7 @@ static int give_text(struct rein_call *call, struct source *s, struct page *p) {
   if (passed == p->first - 1) fill_page(s, p);
   if (s->binary) return give_binary(call, s->fd, T_TOOLS_KIND_OTHER);
   if (!p->shown || s->error) return fail_page(call, s, p, passed);
-  put_notices(p, s, call_lang(call));
+  put_notices(call, p, s, call_lang(call));
   enum rein_code fail = p->line.fail ? p->line.fail : p->fixed.fail;
   return fail ? (int)fail : call_give(call, &p->text);
 }
