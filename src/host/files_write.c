@@ -19,6 +19,7 @@
 struct target {
   const char *below;
   struct str path; /* as given, for sentences */
+  struct str way;  /* the same, or where the link leads that it names */
   int dir;         /* of the folder that will hold it */
   char name[NAME_MAX + 1];
 };
@@ -69,10 +70,26 @@ static enum rein_code failed(const struct target *t, int error, struct err *err)
   return system_fail(t, T_HOST_WRITE_FAILED, error, err);
 }
 
+/* Git's own files and rein's: what is written there may run later, or rule. */
+static bool is_kept(struct str name) {
+  return str_eq_nocase(name, STR(".git")) || str_eq_nocase(name, STR(".rein"));
+}
+
+static enum rein_code too_deep(const struct target *t, struct err *err) {
+  struct num_text most;
+  struct buf shown;
+  buf_init(&shown, PATH_SHOWN_MAX);
+  path_show(&shown, t->path);
+  enum rein_code code = ERR(err, REIN_INPUT, T_HOST_WRITE_DEEP, buf_str(&shown),
+                            str_num(&most, FOLDERS_MAX), str_of(t->below));
+  buf_release(&shown);
+  return code;
+}
+
 /* One name below `below`. */
 static enum rein_code name_check(const struct target *t, struct str name, struct err *err) {
   if (str_is(name, "..")) return elsewhere(t, err);
-  if (str_eq_nocase(name, STR(".git"))) return refuse(t, T_HOST_WRITE_GIT, err);
+  if (is_kept(name)) return refuse(t, T_HOST_WRITE_GIT, err);
   return name.n > NAME_MAX ? path_fail(t->path, ENAMETOOLONG, err) : REIN_OK;
 }
 
@@ -82,7 +99,7 @@ static bool names_folder(struct str path) {
 
 /* What the text alone decides, before anything is touched. */
 static enum rein_code text_check(const struct target *t, struct err *err) {
-  struct str path = t->path, rest = path, name;
+  struct str path = t->way, rest = path, name;
   if (path.n == 0) return ERR(err, REIN_INPUT, T_HOST_PATH_EMPTY);
   if (memchr(path.p, '\0', path.n)) return refuse(t, T_HOST_PATH_NUL, err);
   if (path.n >= PATH_MAX) return path_fail(path, ENAMETOOLONG, err);
@@ -94,7 +111,7 @@ static enum rein_code text_check(const struct target *t, struct err *err) {
     if (code != REIN_OK) return code;
   }
   if (names == 0 || names_folder(path)) return refuse(t, T_HOST_WRITE_FOLDER, err);
-  return names > FOLDERS_MAX ? path_fail(path, ENAMETOOLONG, err) : REIN_OK;
+  return names > FOLDERS_MAX ? too_deep(t, err) : REIN_OK;
 }
 
 /* ---- Folders ------------------------------------------------------------------------ */
@@ -128,12 +145,13 @@ static size_t append(char *way, size_t n, struct str name) {
  * link on the way is followed as long as it stays beneath `below`: each step is
  * resolved from there. `below` itself is no link. */
 static enum rein_code descend(const struct files *files, struct target *t, struct err *err) {
-  struct str rest = t->path, name, next;
+  struct str rest = t->way, name, next;
   char way[PATH_MAX];
   size_t n = 0;
   (void)path_next(&rest, &name);
   (void)append(way, 0, name);
   int top = enter(files->fd, way, files->fd, way, RESOLVE_NO_SYMLINKS);
+  if (top == -ELOOP) return refuse(t, T_HOST_WRITE_BELOW_LINK, err);
   if (top < 0) return failed(t, -top, err);
   int dir = top;
   (void)path_next(&rest, &name);
@@ -164,7 +182,7 @@ static enum rein_code landed_check(const struct files *files, const struct targe
   if (code == REIN_MEMORY) code = ERR(err, code, T_HOST_NO_MEMORY);
   if (code != REIN_OK && code != REIN_MEMORY) code = failed(t, ENOENT, err); /* moved away */
   while (code == REIN_OK && path_next(&rest, &name))
-    if (str_eq_nocase(name, STR(".git"))) code = refuse(t, T_HOST_WRITE_GIT, err);
+    if (is_kept(name)) code = refuse(t, T_HOST_WRITE_GIT, err);
   buf_release(&where);
   return code;
 }
@@ -226,14 +244,47 @@ static enum rein_code replace(const struct target *t, struct str content, struct
   return bad ? system_fail(t, T_HOST_WRITE_SYNC, -bad, err) : REIN_OK;
 }
 
+/* ---- A link in the file's place -------------------------------------------------------- */
+
+static bool is_link(const struct target *t) {
+  struct stat st;
+  return fstatat(t->dir, t->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Goes to where the link leads, by a path without it; that it is below is checked
+ * again on this path. `where` holds it. */
+static enum rein_code follow(const struct files *files, struct target *t, struct buf *where,
+                             struct err *err) {
+  char way[PATH_MAX];
+  memcpy(way, t->path.p, t->path.n);
+  way[t->path.n] = '\0';
+  int fd = beneath_open(files->fd, way, O_PATH, 0);
+  if (fd < 0) return refuse(t, T_HOST_WRITE_LINK, err);
+  enum rein_code code = files_path_of(files, fd, where);
+  (void)close(fd);
+  if (code == REIN_MEMORY) return ERR(err, code, T_HOST_NO_MEMORY);
+  struct str rest = buf_str(where), name;
+  if (code != REIN_OK || !path_next(&rest, &name) || !str_is(name, t->below) || rest.n == 0)
+    return refuse(t, T_HOST_WRITE_LINK, err);
+  t->way = buf_str(where);
+  code = text_check(t, err);
+  if (code != REIN_OK) return code;
+  (void)close(t->dir);
+  t->dir = -1;
+  return descend(files, t, err);
+}
+
 enum rein_code files_write_below(const struct files *files, const char *below, struct str path,
                                  struct str content, struct err *err) {
-  struct target t = {.below = below, .path = path, .dir = -1};
+  struct target t = {.below = below, .path = path, .way = path, .dir = -1};
+  struct buf where;
+  buf_init(&where, PATH_MAX);
   enum rein_code code = text_check(&t, err);
   if (code == REIN_OK) code = descend(files, &t, err);
-  if (code != REIN_OK) return code;
-  code = landed_check(files, &t, err);
+  if (code == REIN_OK && is_link(&t)) code = follow(files, &t, &where, err);
+  if (code == REIN_OK) code = landed_check(files, &t, err);
   if (code == REIN_OK) code = replace(&t, content, err);
-  (void)close(t.dir);
+  if (t.dir >= 0) (void)close(t.dir);
+  buf_release(&where);
   return code;
 }

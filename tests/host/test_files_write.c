@@ -121,6 +121,7 @@ static void elsewhere(void **state) {
   refuses(&p, STR("reports/x/."), "names a folder");
   refuses(&p, STR("reports/a\0b"), "holds a NUL byte");
   refuses(&p, STR("reports/.git/config"), "may be named .git");
+  refuses(&p, STR("reports/.Rein/config.json"), "or .rein");
   refuses(&p, STR("reports/sub/.GIT/hooks/post-commit"), "may be named .git");
   refuses(&p, STR("reports/x\x1b[1m/../y"), "\"reports/x\\u{1b}[1m/../y\"");
   assert_int_equal(place_count(&p, "w/proj"), 2);
@@ -147,12 +148,45 @@ static void too_long(void **state) {
   for (int i = 0; i < 40; i++)
     buf_lit(&path, "a/");
   buf_lit(&path, "f");
-  refuses(&p, buf_str(&path), "is too long");
+  refuses(&p, buf_str(&path), "lies too deep: at most 32 names");
   for (int i = 0; i < 5000; i++)
     buf_lit(&path, "/a");
   refuses(&p, buf_str(&path), "is too long");
   assert_int_equal(place_count(&p, "w/proj/reports"), 1);
   buf_release(&path);
+  place_release(&p);
+}
+
+/* In the file's place, too: the file it leads to is replaced, the link stays. */
+static void link_to_a_file_inside(void **state) {
+  struct stat st;
+  struct place p;
+  (void)state;
+  place_init(&p);
+  puts_file(&p, "reports/real/f.md", "one");
+  assert_int_equal(chmod(place_path(&p, "w/proj/reports/real/f.md"), 0640), 0);
+  place_link(&p, "real/f.md", "w/proj/reports/flink");
+  place_link(&p, "flink", "w/proj/reports/chain");
+  puts_file(&p, "reports/flink", "two");
+  puts_file(&p, "reports/chain", "three");
+  place_reads(&p, "reports/real/f.md", "three");
+  assert_int_equal(lstat(place_path(&p, "w/proj/reports/flink"), &st), 0);
+  assert_true(S_ISLNK(st.st_mode));
+  assert_int_equal(stat(place_path(&p, "w/proj/reports/real/f.md"), &st), 0);
+  assert_int_equal(st.st_mode & 0777, 0640);
+  place_folder(&p, "w/proj/reports/vendor");
+  place_folder(&p, "w/proj/reports/vendor/.git");
+  place_file(&p, "w/proj/reports/vendor/.git/config", "x");
+  place_link(&p, "vendor/.git/config", "w/proj/reports/innocent");
+  refuses(&p, STR("reports/innocent"), "may be named .git");
+  place_file(&p, "w/proj/code.c", "x");
+  place_link(&p, "../code.c", "w/proj/reports/code");
+  place_link(&p, "real/none.md", "w/proj/reports/lost");
+  place_link(&p, "real", "w/proj/reports/folder");
+  refuses(&p, STR("reports/code"), "leaves reports/");
+  refuses(&p, STR("reports/lost"), "leads to nothing");
+  refuses(&p, STR("reports/folder"), "names a folder");
+  assert_int_equal(place_count(&p, "w/proj/reports/real"), 1);
   place_release(&p);
 }
 
@@ -209,7 +243,7 @@ static void links(void **state) {
   place_init(&p);
   place_folder(&p, "outside");
   place_link(&p, "../../outside", "w/proj/reports");
-  refuses(&p, STR("reports/x.md"), "is a link");
+  refuses(&p, STR("reports/x.md"), "reports itself is a link");
   assert_int_equal(place_count(&p, "outside"), 0);
   place_release(&p);
 }
@@ -386,13 +420,21 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(writes),         cmocka_unit_test(long_text),
-      cmocka_unit_test(modes),          cmocka_unit_test(hard_link),
-      cmocka_unit_test(elsewhere),      cmocka_unit_test(too_long),
-      cmocka_unit_test(links_inside),   cmocka_unit_test(links),
-      cmocka_unit_test(other_kinds),    cmocka_unit_test(full_disk),
-      cmocka_unit_test(swapped_folder), cmocka_unit_test(two_writers),
-      cmocka_unit_test(protected),      cmocka_unit_test(no_memory),
+      cmocka_unit_test(writes),
+      cmocka_unit_test(long_text),
+      cmocka_unit_test(modes),
+      cmocka_unit_test(hard_link),
+      cmocka_unit_test(elsewhere),
+      cmocka_unit_test(too_long),
+      cmocka_unit_test(link_to_a_file_inside),
+      cmocka_unit_test(links_inside),
+      cmocka_unit_test(links),
+      cmocka_unit_test(other_kinds),
+      cmocka_unit_test(full_disk),
+      cmocka_unit_test(swapped_folder),
+      cmocka_unit_test(two_writers),
+      cmocka_unit_test(protected),
+      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
