@@ -7,7 +7,12 @@
 #include "text/text.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define LOOP_DESCRIPTORS 6 /* of a loop: epoll, two pipes for signals, its wake */
 
 struct loop_timer {
   uv_timer_t uv;
@@ -23,9 +28,24 @@ static struct str words_of(int uv_code) {
   return str_of(words ? words : uv_strerror(uv_code));
 }
 
+/* libuv ends the process where it finds no descriptor for its signal pipe. Zero,
+ * or the negated errno. */
+static int descriptors_left(void) {
+  int fds[LOOP_DESCRIPTORS], n = 0, bad = 0;
+  while (!bad && n < LOOP_DESCRIPTORS) {
+    fds[n] = eventfd(0, EFD_CLOEXEC);
+    bad = fds[n] < 0 ? -errno : 0;
+    n += !bad;
+  }
+  while (n > 0)
+    (void)close(fds[--n]);
+  return bad;
+}
+
 static enum rein_code loop_init(struct loop *loop, struct err *err) {
   if (pool_init(&loop->pool) != REIN_OK) return ERR(err, REIN_MEMORY, T_HOST_NO_MEMORY);
-  int bad = uv_loop_init(&loop->uv);
+  int bad = descriptors_left();
+  if (!bad) bad = uv_loop_init(&loop->uv);
   if (bad) goto out_pool;
   bad = uv_async_init(&loop->uv, &loop->wake, drain);
   if (bad) goto out_loop;

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 
+#include <signal.h>
 #include <time.h>
 
 #define IDLE_MAX 8 /* more idle threads than that leave: a burst should not stay for good */
@@ -94,8 +95,13 @@ static bool thread_new(struct loop *loop) {
   if (pthread_attr_init(&attr) != 0) return false;
   /* Detached: nobody joins a thread that may be stuck in a tool for good. */
   (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+  /* Signals are their owner's: they must find the thread that waits for them. */
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
   bool made = pthread_create(&thread, &attr, thread_main, loop) == 0;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   (void)pthread_attr_destroy(&attr);
   if (!made) return false;
   loop->pool.threads++;
