@@ -79,12 +79,21 @@ static int64_t index_of(const struct draft *d, const struct json *event) {
   return json_int(json_get(event, "index"), &index) ? index : draft_newest(d);
 }
 
+/* A text, or the source of what a server put in its place; blank is nothing. */
+static struct str said(const struct json *value) {
+  if (!value || json_is(value, JSON_NULL)) return STR_NONE;
+  if (json_is(value, JSON_STRING) && str_blank(json_text(value))) return STR_NONE;
+  return value->source;
+}
+
 static void start_call(struct draft *d, int64_t index, const struct json *block) {
   const struct json *input = json_get(block, "input");
   draft_open(d, index, BLOCK_TOOL_USE);
   draft_call(d, index, payload_text(block, "id"), payload_text(block, "name"));
-  /* A placeholder {}, but for servers that send the whole call at once. */
-  if (json_is(input, JSON_OBJECT) && input->count) draft_raw(d, index, input->source);
+  /* A placeholder {}, but for servers that send the whole call at once; what is
+   * no object then is kept as well, so that nothing runs in its place. */
+  bool placeholder = json_is(input, JSON_OBJECT) && input->count == 0;
+  if (!placeholder) draft_raw(d, index, said(input));
 }
 
 static void start_thinking(struct draft *d, int64_t index, const struct json *block) {
@@ -170,7 +179,8 @@ static void on_block_delta(struct draft *d, const struct json *event) {
   } else if (str_is(type, "thinking_delta")) {
     add_text(d, index, payload_text(delta, "thinking"), BLOCK_THINKING, "thinking");
   } else if (str_is(type, "input_json_delta")) {
-    add_args(d, index, payload_text(delta, "partial_json"));
+    const struct json *piece = json_get(delta, "partial_json");
+    add_args(d, index, json_is(piece, JSON_STRING) ? json_text(piece) : said(piece));
   } else if (str_is(type, "signature_delta")) {
     draft_signature(d, index, payload_text(delta, "signature"));
   } else if (str_is(type, "compaction_delta") && draft_has(d, index, &kind) &&

@@ -351,6 +351,7 @@ void draft_usage(struct draft *draft, const struct usage *seen) {
 
 void draft_stop(struct draft *draft, enum stop stop, struct str word) {
   if (over(draft)) return;
+  word = utf8_head(word, DRAFT_WORD_POINTS_MAX);
   if (!draft->has_stop || !str_eq(word, draft->stop_word)) moved(draft);
   draft->stop = stop;
   draft->has_stop = true;

@@ -19,6 +19,7 @@
 
 #define DRAFT_BLOCKS_MAX 4096
 #define DRAFT_BYTES_MAX (32u << 20) /* of one reply: 128 000 tokens are half a megabyte */
+#define DRAFT_WORD_POINTS_MAX 64    /* of a stop reason: it is quoted in a sentence */
 #define DRAFT_RESTARTS_MAX 8        /* of one stream; a server that goes on so never ends */
 #define DRAFT_PATCHES_MAX 16        /* members of one opaque block that come in pieces */
 #define DRAFT_TOKENS_MAX INT64_C(1000000000000) /* usage beyond it is a lie, and sums stay safe */

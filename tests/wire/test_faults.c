@@ -139,6 +139,46 @@ static void test_arguments_in_a_text(void **state) {
   done(&s);
 }
 
+/* What stands where the arguments should is never replaced by nothing. */
+static void test_arguments_of_another_kind(void **state) {
+  (void)state;
+  static const struct {
+    const char *input, *piece;
+    bool bad;
+  } rows[] = {{"[1]", "\"\"", true},      {"\"{}\"", "\"\"", true}, {"7", "\"\"", true},
+              {"null", "\"\"", false},    {"\" \"", "null", false}, {"{}", "null", false},
+              {"{}", "{\"a\":1}", false}, {"{}", "[1]", true},      {"[1]", "\"{}\"", false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct stream s;
+    start(&s, "m");
+    buf_fmt(&s.bytes,
+            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
+            "\"tool_use\",\"id\":\"a\",\"name\":\"read\",\"input\":%s}}\n\n"
+            "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+            "\"input_json_delta\",\"partial_json\":%s}}\n\n",
+            rows[i].input, rows[i].piece);
+    put(&s, "content_block_stop", "\"index\":0");
+    stop(&s, "tool_use", "");
+    const struct reply *r = play(&s);
+    assert_true(r && r->count == 1);
+    if (r->blocks[0].args_bad != rows[i].bad) fail_msg("row %zu", i);
+    done(&s);
+  }
+}
+
+static void test_endless_stop_reason(void **state) {
+  (void)state;
+  struct stream s;
+  char word[200] = {0};
+  memset(word, 'x', sizeof word - 1);
+  start(&s, "m");
+  text(&s, "hi");
+  stop(&s, word, "");
+  const struct reply *r = play(&s);
+  assert_true(r && r->stop == STOP_UNKNOWN && r->stop_word.n == DRAFT_WORD_POINTS_MAX);
+  done(&s);
+}
+
 /* -- another message in the same stream -- */
 
 static void test_second_message_without_names(void **state) {
@@ -345,6 +385,8 @@ int main(void) {
       cmocka_unit_test(test_call_behind_open_text),
       cmocka_unit_test(test_doubled_start_is_a_slip),
       cmocka_unit_test(test_arguments_in_a_text),
+      cmocka_unit_test(test_arguments_of_another_kind),
+      cmocka_unit_test(test_endless_stop_reason),
       cmocka_unit_test(test_second_message_without_names),
       cmocka_unit_test(test_endless_messages),
       cmocka_unit_test(test_what_says_nothing_new_moves_nothing),
