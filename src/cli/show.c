@@ -133,7 +133,7 @@ void show_retry(struct show *show, const struct fault *fault, int64_t wait_ms) {
   buf_init(&why, LINE_BYTES_MAX);
   show_put_seconds(&wait, wait_ms);
   reveal_line(&why, fault->message, LINE_COLUMNS);
-  if (fault->status)
+  if (fault->status >= 300)
     LINE(show, T_CLI_RETRY_STATUS, str_num(&status, fault->status), buf_str(&why), buf_str(&wait));
   else
     LINE(show, T_CLI_RETRY, buf_str(&why), buf_str(&wait));
