@@ -39,7 +39,6 @@ REFUSED = [
     (["-m", "demo", "-t", "read_fil", "x"], "no tool \"read_fil\": did you mean read_file?"),
     (["-m", "demo", "-t", "zzz", "x"], "no tool \"zzz\": there are get_time"),
     (["-m", "nope/x", "x"], "nope"),
-    (["-m", "openai/gpt", "x"], "\"openai\" is not built yet"),
     (["-m", "script:missing.json", "x"], "missing.json cannot be read"),
     (["-m", "demo", "-C", "/nowhere-at-all", "x"], "/nowhere-at-all"),
     (["-m", "demo", "--policy", "read_file", "x"], "\"read_file\" is no rule"),
