@@ -61,6 +61,7 @@ static enum rein_code furnish(struct running *r, struct err *err) {
   };
   if (spec->files) {
     r->files.root = keep_z(r, str_of(spec->files->root), &ok);
+    r->files.given = keep_z(r, str_of(spec->files->given), &ok);
     r->files.fd = fcntl(spec->files->fd, F_DUPFD_CLOEXEC, 3);
     if (r->files.fd < 0) return ERR(err, REIN_SYSTEM, T_DRIVER_CALL_FILES, str_of(strerror(errno)));
     r->house.files = &r->files;
