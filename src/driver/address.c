@@ -11,8 +11,10 @@
 
 static enum rein_code check(struct str url, struct err *err) {
   bool ok = str_starts(url, STR("http://")) || str_starts(url, STR("https://"));
-  for (size_t i = 0; i < url.n; i++)
-    ok = ok && url.p[i] > ' ' && url.p[i] <= '~';
+  struct num_text place;
+  for (size_t i = 0; ok && i < url.n; i++)
+    if (url.p[i] <= ' ' || url.p[i] > '~')
+      return ERR(err, REIN_INPUT, T_DRIVER_URL_BYTE, url, str_num(&place, (int64_t)i + 1));
   if (ok) {
     struct str rest = str_part(url, str_find(url, STR("//")) + 2, url.n);
     struct str host = str_part(rest, 0, str_find_char(rest, '/'));

@@ -97,6 +97,10 @@ enum rein_code rein_machine_new(const struct rein_options *options, const char *
                                 int64_t now_ms, struct rein_machine **machine,
                                 struct rein_error *error) {
   struct err err = {0};
+  if (!machine) {
+    (void)ERR(&err, REIN_INPUT, T_FACE_MISSING, STR("machine"));
+    return face_fail(error, face_lang(options), &err);
+  }
   *machine = NULL;
   struct rein_machine *m = mem_zero(sizeof *m);
   if (!m) {
@@ -369,12 +373,22 @@ const char *rein_machine_text(struct rein_machine *machine) {
   return buf_z(&machine->text);
 }
 
+/* A provider's own words may stand in it. */
+static void put_why(struct rein_machine *m, enum rein_lang lang, const struct err *why) {
+  struct buf plain;
+  buf_init(&plain, TEXT_BYTES_MAX);
+  err_put(&plain, lang, why);
+  secret_mask(&m->reason, &m->key, buf_str(&plain));
+  if (plain.fail) m->reason.fail = plain.fail;
+  buf_release(&plain);
+}
+
 const char *rein_machine_reason(struct rein_machine *machine) {
   const struct agent_end *end = agent_ended(machine->agent);
   enum rein_lang lang = machine->face.config.lang;
   buf_reset(&machine->reason);
   if (end->why.text != T_NONE)
-    err_put(&machine->reason, lang, &end->why);
+    put_why(machine, lang, &end->why);
   else if (end->outcome == REIN_OUTCOME_NONE)
     TEXT_PUT(&machine->reason, lang, T_DRIVER_RUNNING);
   else

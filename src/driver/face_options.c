@@ -210,7 +210,7 @@ static int run_elsewhere(struct rein_call *call) {
   return REIN_BUG;
 }
 
-static enum rein_code check_row(const struct rein_tool *row, struct err *err) {
+static enum rein_code check_row(const struct rein_tool *row, enum face_use use, struct err *err) {
   enum { ALL = REIN_TOUCHES_NOTHING | REIN_READS_PRIVATE | REIN_WRITES | REIN_OUTSIDE };
   const struct {
     const char *member, *text;
@@ -222,6 +222,8 @@ static enum rein_code check_row(const struct rein_tool *row, struct err *err) {
     if (!utf8_valid(str_of(needed[i].text)))
       return ERR(err, REIN_INPUT, T_FACE_UTF8, str_of(needed[i].member));
   }
+  if (use == FACE_RUN && !row->run)
+    return ERR(err, REIN_INPUT, T_FACE_NO_FUNCTION, str_of(row->name));
   enum rein_code code = check_range("tools.verdict", row->verdict, 0, REIN_DENY, err);
   if (code == REIN_OK) code = check_range("tools.touches", row->touches, 0, ALL, err);
   return code;
@@ -234,7 +236,7 @@ static enum rein_code add_rows(struct face *f, enum face_use use, struct err *er
   if (!f->rows || !f->given) return no_memory(err);
   enum rein_code code = f->o.builtin ? add_builtins(f, err) : REIN_OK;
   for (size_t i = 0; code == REIN_OK && i < f->o.tool_count; i++) {
-    code = check_row(&f->o.tools[i], err);
+    code = check_row(&f->o.tools[i], use, err);
     add_row(f, &f->o.tools[i]);
     struct rein_tool *row = &f->rows[f->row_count - 1];
     if (use == FACE_MACHINE && !row->run) row->run = run_elsewhere;

@@ -222,6 +222,10 @@ enum rein_code rein_run(const struct rein_options *options, const char *task,
                         struct rein_report **report, struct rein_error *error) {
   struct err err = {0};
   enum rein_lang lang = face_lang(options);
+  if (!report) {
+    (void)ERR(&err, REIN_INPUT, T_FACE_MISSING, STR("report"));
+    return face_fail(error, lang, &err);
+  }
   *report = NULL;
   struct session *s = mem_zero(sizeof *s);
   if (!s) {

@@ -3,7 +3,10 @@
 #include "driver/report.h"
 
 #include "json/write.h"
+#include "driver/run.h"
 #include "text/text.h"
+
+#define REASON_BYTES_MAX 65536 /* an error holds far less, spelled out or not */
 
 int report_exit(const struct run *run) {
   const struct agent_end *end = run_ended(run);
@@ -11,10 +14,23 @@ int report_exit(const struct run *run) {
   return rein_outcome_exit(end->outcome);
 }
 
+/* A provider's own words may stand in it. */
+static void put_masked(struct buf *out, enum rein_lang lang, const struct err *why,
+                       const struct secret *key) {
+  struct buf plain;
+  buf_init(&plain, REASON_BYTES_MAX);
+  err_put(&plain, lang, why);
+  if (plain.fail)
+    out->fail = plain.fail;
+  else
+    secret_mask(out, key, buf_str(&plain));
+  buf_release(&plain);
+}
+
 void report_put_reason(struct buf *out, const struct run *run, enum rein_lang lang) {
   const struct agent_end *end = run_ended(run);
   if (end->why.text != T_NONE)
-    err_put(out, lang, &end->why);
+    put_masked(out, lang, &end->why, &run->key);
   else if (end->outcome == REIN_OUTCOME_NONE)
     TEXT_PUT(out, lang, T_DRIVER_RUNNING);
   else
@@ -69,7 +85,7 @@ static void put_refused(struct json_out *w, const struct agent *agent) {
 
 static void put_reason(struct json_out *w, const struct run *run, enum rein_lang lang) {
   struct buf reason;
-  buf_init(&reason, 16 * 1024);
+  buf_init(&reason, REASON_BYTES_MAX);
   report_put_reason(&reason, run, lang);
   if (reason.fail) w->buf->fail = reason.fail;
   json_key(w, "reason");

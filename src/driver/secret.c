@@ -103,7 +103,7 @@ void secret_mask(struct buf *out, const struct secret *secret, struct str text) 
     return;
   }
   for (int i = 0; i < SPELLINGS; i++) {
-    buf_init(&spelled[i], 4 * KEY_BYTES_MAX);
+    buf_init(&spelled[i], 4 * secret->n + 16); /* also one too long to be taken */
     spell(&spelled[i], i, secret_str(secret));
     if (spelled[i].fail) out->fail = spelled[i].fail; /* better nothing than the key */
   }

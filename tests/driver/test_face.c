@@ -258,9 +258,12 @@ static void test_options_that_are_refused(void **state) {
   REFUSED("set rein_options.root", o.builtin = "read_file");
   REFUSED("/nowhere/at/all", o.root = "/nowhere/at/all");
   REFUSED("not UTF-8", o.system = "a\xff");
+  struct rein_tool bare = {.name = "bare", .description = "d", .schema = "{\"type\":\"object\"}"};
+  REFUSED("the tool bare has no function: set rein_tool.run", o.tools = &bare; o.tool_count = 1);
 #undef REFUSED
   refused(good, " \t", "no words");
   refused(good, NULL, "task is missing");
+  assert_int_equal(rein_run(&good, "task", NULL, NULL), REIN_INPUT);
   refused(good, "a\xff", "not UTF-8");
   struct rein_error error;
   struct rein_report *report;
@@ -454,6 +457,7 @@ static void test_what_the_machine_refuses(void **state) {
   assert_int_equal(rein_machine_new(&o, "task", 0, &m, &error), REIN_INPUT);                       \
   assert_null(m);                                                                                  \
   assert_non_null(strstr(error.message, words))
+  assert_int_equal(rein_machine_new(&good, "task", 0, NULL, NULL), REIN_INPUT);
   REFUSED("builtin", o.builtin = "get_time");
   REFUSED("root", o.root = "/");
   REFUSED("hear", o.hear = hear);
