@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #define SENTENCE_BYTES_MAX 65536 /* a sentence with a provider's whole error in it */
@@ -34,17 +33,24 @@ int cli_fail(struct cli *cli, const struct err *err) {
 }
 
 void cli_say_at(struct cli *cli, struct str path, const struct err *err) {
-  struct buf b;
+  struct buf b, place, why;
   struct num_text line, column;
-  buf_init(&b, SENTENCE_BYTES_MAX);
+  buf_init(&b, 2 * SENTENCE_BYTES_MAX);
+  buf_init(&place, 256);
+  buf_init(&why, SENTENCE_BYTES_MAX);
   buf_lit(&b, "rein: ");
+  buf_put(&b, path);
   if (err->line)
-    TEXT_PUT(&b, cli->lang, T_CLI_AT_LINE, path, str_num(&line, err->line),
+    TEXT_PUT(&place, cli->lang, T_CLI_PLACE, str_num(&line, err->line),
              str_num(&column, err->column));
-  else
-    buf_put(&b, path);
-  buf_lit(&b, ": ");
-  err_put(&b, cli->lang, err);
+  err_put(&why, cli->lang, err);
+  buf_put(&b, err->line ? STR(", ") : STR(": "));
+  /* Sentences of the JSON reader begin with the place themselves. */
+  if (!str_starts(buf_str(&why), buf_str(&place))) buf_put(&b, buf_str(&place));
+  buf_put(&b, buf_str(&why));
+  if (why.fail) b.fail = why.fail;
+  buf_release(&place);
+  buf_release(&why);
   say(cli, &b);
 }
 
@@ -53,12 +59,11 @@ int cli_no_memory(struct cli *cli) {
   return 1;
 }
 
-bool cli_ignores(int signum) {
-  struct sigaction now;
-  return sigaction(signum, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
-}
-
 int cli_exit(struct cli *cli, int exit) {
+  struct num_text room;
+  int signum = cli->screen.signum;
+  if (signum && cli->screen.out_errno) cli_say(cli, T_CLI_STDOUT_LEFT, str_num(&room, signum));
+  if (signum) return 128 + signum;
   if (!cli->screen.out_errno) return exit;
   cli_say(cli, T_CLI_STDOUT_FAILED, str_of(strerror(cli->screen.out_errno)));
   return 1;

@@ -47,9 +47,6 @@ int cli_fail(struct cli *cli, const struct err *err);
                 sizeof TEXT_ARGS(__VA_ARGS__) / sizeof(struct str) - 1),                           \
    2)
 int cli_no_memory(struct cli *cli); /* says so; 1 */
-/* True for a signal that whoever started rein had it ignore (nohup, a job in the
- * background of a script): it stays ignored. */
-bool cli_ignores(int signum);
 /* Writes a command's whole output to stdout; 0, or 1 when stdout failed. */
 int cli_print(struct cli *cli, const struct buf *text);
 /* Says why stdout failed, when it did: 1, else `exit`. */

@@ -82,6 +82,7 @@ int program(int argc, char *const *argv, char *const *envp) {
   int exit;
   fill_closed();
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a write past the limit fails, and is told like any other */
   arena_init(&cli.arena, CLI_ARENA_MAX);
   screen_open(&cli.screen, envp, &cli.secrets);
   cli.lang = early_lang(argc, argv, envp);

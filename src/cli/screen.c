@@ -2,6 +2,7 @@
 #include "cli/screen.h"
 
 #include "base/utf8.h"
+#include "cli/ends.h"
 #include "cli/env.h"
 
 #include <errno.h>
@@ -11,25 +12,39 @@
 
 #define LINE_BYTES_MAX (16u << 20) /* the longest line of talk: a record in the log's form */
 #define COLUMNS_USUAL 80
+#define AT_ONCE 4096 /* PIPE_BUF: what a pipe takes without waiting, once it takes anything */
 
-/* 0, or the errno. A descriptor that somebody made non-blocking is waited for. */
-static int write_all(int fd, struct str s) {
+/* Waits until fd takes something: 0, or EINTR when a signal came first. A pager
+ * that shows one page, a terminal that was stopped: nothing says for how long,
+ * and a write would not give way to Ctrl+C. */
+static int wait_for(struct screen *screen, int fd) {
+  struct pollfd fds[2] = {{.fd = fd, .events = POLLOUT}};
+  if (poll(fds, 1, 0) != 0) return 0; /* what is wrong with it, the write says */
+  if (screen->signum) return EINTR;
+  struct ends ends;
+  ends_open(&ends);
+  fds[1] = (struct pollfd){.fd = ends.fd, .events = POLLIN};
+  while (!screen->signum && poll(fds, 2, -1) >= 0 && !fds[0].revents)
+    screen->signum = ends_take(&ends);
+  ends_close(&ends);
+  return screen->signum ? EINTR : 0;
+}
+
+/* 0, or the errno. */
+static int write_all(struct screen *screen, int fd, struct str s) {
   while (s.n) {
-    ssize_t n = write(fd, s.p, s.n);
-    if (n >= 0) {
-      s = str_part(s, (size_t)n, SIZE_MAX);
-    } else if (errno == EAGAIN) {
-      poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
+    int failed = wait_for(screen, fd);
+    if (failed) return failed;
+    ssize_t n = write(fd, s.p, s.n < AT_ONCE ? s.n : AT_ONCE);
+    if (n < 0 && errno != EINTR && errno != EAGAIN) return errno;
+    if (n > 0) s = str_part(s, (size_t)n, SIZE_MAX);
   }
   return 0;
 }
 
 /* What stderr refuses is lost: there is nowhere left to say it. */
-static void write_err(struct str s) {
-  (void)write_all(STDERR_FILENO, s);
+static void write_err(struct screen *screen, struct str s) {
+  (void)write_all(screen, STDERR_FILENO, s);
 }
 
 void screen_open(struct screen *screen, char *const *envp, const struct secrets *secrets) {
@@ -43,14 +58,14 @@ void screen_open(struct screen *screen, char *const *envp, const struct secrets 
 
 static void wipe(struct screen *screen) {
   if (!screen->drawn) return;
-  write_err(STR("\r\x1b[K"));
+  write_err(screen, STR("\r\x1b[K"));
   screen->drawn = false;
 }
 
 void screen_answer(struct screen *screen, struct str bytes) {
   if (!bytes.n) return;
   if (screen->out_tty) wipe(screen);
-  if (!screen->out_errno) screen->out_errno = write_all(STDOUT_FILENO, bytes);
+  if (!screen->out_errno) screen->out_errno = write_all(screen, STDOUT_FILENO, bytes);
   screen->answer_open = bytes.p[bytes.n - 1] != '\n';
   if (screen->out_tty) screen->mid_line = screen->answer_open;
 }
@@ -63,7 +78,7 @@ void screen_end_answer(struct screen *screen) {
 static void begin_talk(struct screen *screen) {
   wipe(screen);
   if (!screen->mid_line || !screen->err_tty) return;
-  write_err(STR("\n"));
+  write_err(screen, STR("\n"));
   screen->mid_line = false;
   if (screen->out_tty) screen->answer_open = false;
 }
@@ -78,7 +93,7 @@ static void talk(struct screen *screen, struct str before, struct str line, stru
   utf8_show(&b, buf_str(&masked), true); /* words of providers and arguments are in it */
   buf_put(&b, after);
   bool failed = masked.fail || b.fail;
-  write_err(failed ? STR("rein: no memory for a line of text\n") : buf_str(&b));
+  write_err(screen, failed ? STR("rein: no memory for a line of text\n") : buf_str(&b));
   buf_release(&masked);
   buf_release(&b);
 }
@@ -116,7 +131,7 @@ void screen_status(struct screen *screen, struct str text) {
     text = utf8_head(text, utf8_count(text) - 1);
   buf_put(&b, text);
   if (screen->colour) buf_lit(&b, "\x1b[0m");
-  if (!b.fail) write_err(buf_str(&b));
+  if (!b.fail) write_err(screen, buf_str(&b));
   screen->drawn = !b.fail;
   buf_release(&b);
 }

@@ -19,6 +19,7 @@ struct screen {
   bool mid_line;    /* the cursor stands inside a line of the terminal */
   bool answer_open; /* the answer's last line has not ended */
   int out_errno;    /* why stdout failed first; 0 it did not */
+  int signum;       /* came while one of the two took no more, and ended the wait; 0 none */
 };
 
 void screen_open(struct screen *screen, char *const *envp, const struct secrets *secrets);

@@ -26,3 +26,27 @@ void secrets_mask(const struct secrets *secrets, struct buf *out, struct str s) 
   buf_release(&room[0]);
   buf_release(&room[1]);
 }
+
+/* Bytes at the end of s that a secret begins with. */
+static size_t open_tail(const struct secret *secret, struct str s) {
+  if (secret->n < SECRET_MASK_MIN) return 0;
+  size_t n = secret->n - 1 < s.n ? secret->n - 1 : s.n;
+  while (n && memcmp(s.p + s.n - n, secret->p, n) != 0)
+    n--;
+  return n;
+}
+
+void secrets_join(const struct secrets *secrets, struct buf *held, struct buf *out,
+                  struct str piece) {
+  size_t tail = 0;
+  buf_put(held, piece);
+  struct str s = buf_str(held);
+  for (size_t i = 0; i < secrets->count; i++) {
+    size_t n = open_tail(&secrets->values[i], s);
+    if (n > tail) tail = n;
+  }
+  secrets_mask(secrets, out, str_part(s, 0, s.n - tail));
+  if (held->fail) out->fail = held->fail;
+  if (tail) memmove(held->p, held->p + s.n - tail, tail);
+  buf_cut(held, tail);
+}

@@ -14,5 +14,9 @@ struct secrets {
 
 /* Notes a value; blank ones are none. */
 void secrets_add(struct secrets *secrets, struct str value);
+/* The part of a stream that may be shown: `piece` joins what is held, all of it
+ * but a tail that may be the beginning of a secret goes masked to `out`. */
+void secrets_join(const struct secrets *secrets, struct buf *held, struct buf *out,
+                  struct str piece);
 /* Appends s with every secret in it, however spelled, replaced. */
 void secrets_mask(const struct secrets *secrets, struct buf *out, struct str s);

@@ -2,6 +2,7 @@
  * status line and the prompt. The driver does the work. */
 #include "cli/session.h"
 
+#include "cli/ends.h"
 #include "cli/log.h"
 #include "cli/prompt.h"
 #include "cli/show.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX (600u << 20) /* the largest record, and a little more */
+#define STUCK_MS 1000               /* a run that was cancelled ends within milliseconds */
 #define LEAVE_MS 250                /* what an interrupted tool gets before it is left */
 
 struct session {
@@ -29,7 +31,9 @@ struct session {
   struct prompt prompt;
   struct log log;
   bool can_ask;
-  int signals; /* how many came */
+  int64_t signal_ms; /* when the first signal came; 0 none did */
+  struct buf held;   /* streamed text that may be the beginning of a secret */
+  bool held_thinking;
 };
 
 enum output session_output(const struct cli *cli) {
@@ -42,7 +46,8 @@ enum output session_output(const struct cli *cli) {
 
 /* A lost stdout ends the run: nobody hears the answer any more. */
 static void check_stdout(struct session *s) {
-  if (s->cli->screen.out_errno && s->run) driver_cancel(s->run, 0);
+  const struct screen *screen = &s->cli->screen;
+  if ((screen->out_errno || screen->signum) && s->run) driver_cancel(s->run, screen->signum);
 }
 
 static void stream_line(struct session *s, struct str line) {
@@ -70,8 +75,25 @@ static struct str doing(struct session *s, struct run *run, const struct event *
   return str_of(text_raw(T_CLI_STATUS_MODEL, lang));
 }
 
+static void give_piece(struct session *s, struct str text) {
+  struct buf b;
+  if (s->output == OUTPUT_TEXT) show_piece(&s->show, text, s->held_thinking);
+  if (s->output != OUTPUT_STREAM || !text.n) return;
+  buf_init(&b, LINE_BYTES_MAX);
+  stream_put_piece(&b, text, s->held_thinking);
+  stream_line(s, buf_str(&b));
+  buf_release(&b);
+}
+
+/* The text of the reply goes no further: what was held is no secret. */
+static void give_held(struct session *s) {
+  if (s->held.n) give_piece(s, buf_str(&s->held));
+  buf_reset(&s->held);
+}
+
 static void on_record(void *ctx, struct run *run, struct str line, const struct event *event) {
   struct session *s = ctx;
+  give_held(s);
   log_json(&s->log, "record", line);
   stream_line(s, line);
   if (s->output != OUTPUT_TEXT) return;
@@ -83,13 +105,12 @@ static void on_piece(void *ctx, struct run *run, struct str text, bool thinking)
   struct session *s = ctx;
   struct buf b;
   (void)run;
-  if (s->output == OUTPUT_TEXT) show_piece(&s->show, text, thinking);
-  if (s->output == OUTPUT_STREAM) {
-    buf_init(&b, LINE_BYTES_MAX);
-    stream_put_piece(&b, text, thinking);
-    stream_line(s, buf_str(&b));
-    buf_release(&b);
-  }
+  if (thinking != s->held_thinking) give_held(s);
+  s->held_thinking = thinking;
+  buf_init(&b, LINE_BYTES_MAX);
+  secrets_join(&s->cli->secrets, &s->held, &b, text);
+  give_piece(s, buf_str(&b));
+  buf_release(&b);
   check_stdout(s);
 }
 
@@ -97,6 +118,7 @@ static void on_withdrawn(void *ctx, struct run *run) {
   struct session *s = ctx;
   struct buf b;
   (void)run;
+  buf_reset(&s->held);
   buf_init(&b, 256);
   stream_put_withdrawn(&b);
   log_json(&s->log, "stream", buf_str(&b));
@@ -155,13 +177,16 @@ static void on_ask(void *ctx, struct run *run, uint32_t call, const struct tool 
   prompt_ask(&s->prompt, run, call, tool, args, rule);
 }
 
-/* Once: the run ends in order. Again: the person does not want to wait. */
+/* Once: the run ends in order, at the loop's next turn. Again, long after that:
+ * it did not, and the person does not want to wait. */
 static void on_signal(void *ctx, int signum) {
   struct session *s = ctx;
-  if (s->signals++) {
+  int64_t now = loop_now(s->loop);
+  if (s->signal_ms && now - s->signal_ms >= STUCK_MS) {
     screen_status(&s->cli->screen, STR_NONE);
-    _exit(128 + signum);
+    _exit(session_none(s->cli, REIN_OUTCOME_CANCELLED, signum));
   }
+  if (!s->signal_ms) s->signal_ms = now;
   driver_cancel(s->run, signum);
 }
 
@@ -186,7 +211,7 @@ static enum rein_code hear_signals(struct session *s) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   bool ignored[3];
   for (size_t i = 0; i < 3; i++)
-    ignored[i] = cli_ignores(ends[i]);
+    ignored[i] = ends_ignores(ends[i]);
   enum rein_code code = loop_signals(s->loop, on_signal, s);
   for (size_t i = 0; i < 3; i++)
     if (ignored[i]) signal(ends[i], SIG_IGN);
@@ -218,17 +243,20 @@ static enum rein_code add_run(struct session *s, struct err *err) {
 }
 
 static int tell_end(struct session *s) {
-  struct buf b;
+  struct buf b, masked;
   int exit = report_exit(s->run);
   if (s->output == OUTPUT_TEXT) show_end(&s->show, s->run);
   buf_init(&b, LINE_BYTES_MAX);
   report_put_json(&b, s->run, s->cli->lang);
   log_json(&s->log, "end", buf_str(&b));
-  buf_c(&b, '\n');
-  if (b.fail)
+  buf_init(&masked, LINE_BYTES_MAX);
+  secrets_mask(&s->cli->secrets, &masked, buf_str(&b));
+  buf_c(&masked, '\n');
+  if (b.fail || masked.fail)
     exit = cli_no_memory(s->cli);
   else if (s->output != OUTPUT_TEXT)
-    screen_answer(&s->cli->screen, buf_str(&b));
+    screen_answer(&s->cli->screen, buf_str(&masked));
+  buf_release(&masked);
   buf_release(&b);
   return cli_exit(s->cli, exit);
 }
@@ -265,6 +293,7 @@ static int carry(struct session *s, struct str task) {
   show_open(&s->show, s->cli);
   status_open(&s->status, s->cli, s->loop);
   loop_run(s->loop);
+  ends_block(NULL); /* what comes now is too late to change what is told */
   say_why(s);
   return tell_end(s);
 }
@@ -273,8 +302,10 @@ int session_run(struct cli *cli, struct setup *setup, struct str task) {
   struct session s = {.cli = cli, .setup = setup, .output = session_output(cli)};
   int exit = log_open(&s.log, cli);
   if (exit) return exit;
+  buf_init(&s.held, LINE_BYTES_MAX);
   exit = carry(&s, task);
   stop_host(&s);
+  buf_release(&s.held);
   log_close(&s.log);
   return exit;
 }

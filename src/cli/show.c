@@ -8,6 +8,7 @@
 
 #define LINE_COLUMNS 200 /* of arguments and results: enough to recognise, short enough to skim */
 #define LINE_BYTES_MAX 65536
+#define ANSWER_BYTES_MAX (512u << 20) /* a reply ends long before */
 
 void show_open(struct show *show, struct cli *cli) {
   *show = (struct show){.cli = cli, .quiet = cli_value(cli, OPTION_ID_QUIET)->num};
@@ -173,8 +174,14 @@ void show_put_sum(struct buf *out, enum rein_lang lang, const struct agent_stats
 static void show_answer(struct show *show, const struct run *run) {
   struct screen *screen = &show->cli->screen;
   bool cancelled = run_ended(run)->outcome == REIN_OUTCOME_CANCELLED;
-  if (show->answered && !cancelled && !show->answer_streamed)
-    screen_answer(screen, agent_text(run_agent(run)));
+  struct buf masked;
+  buf_init(&masked, ANSWER_BYTES_MAX);
+  secrets_mask(screen->secrets, &masked, agent_text(run_agent(run)));
+  if (masked.fail)
+    cli_no_memory(show->cli);
+  else if (show->answered && !cancelled && !show->answer_streamed)
+    screen_answer(screen, buf_str(&masked));
+  buf_release(&masked);
   screen_end_answer(screen);
 }
 

@@ -9,11 +9,10 @@
 #include "cli/task.h"
 
 #include "base/utf8.h"
+#include "cli/ends.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ enum piped { PIPED_WHOLE, PIPED_SILENT, PIPED_BIG, PIPED_FAILED, PIPED_SIGNAL };
 
 struct piped_in {
   struct buf *data;
-  int signal_fd;
+  struct ends ends;
   int silent_ms; /* -1: waits for ever */
   int failed;    /* errno */
   int signum;
@@ -30,18 +29,14 @@ struct piped_in {
 /* Waits until stdin has something. */
 static enum piped wait_for(struct piped_in *in, int wait_ms) {
   struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
-                          {.fd = in->signal_fd, .events = POLLIN}};
-  struct signalfd_siginfo info;
+                          {.fd = in->ends.fd, .events = POLLIN}};
   int n;
   do
     n = poll(fds, 2, wait_ms);
   while (n < 0 && errno == EINTR);
   if (n == 0) return PIPED_SILENT;
-  if (fds[1].revents && read(in->signal_fd, &info, sizeof info) == sizeof info) {
-    in->signum = (int)info.ssi_signo;
-    return PIPED_SIGNAL;
-  }
-  return PIPED_WHOLE;
+  in->signum = fds[1].revents ? ends_take(&in->ends) : 0;
+  return in->signum ? PIPED_SIGNAL : PIPED_WHOLE;
 }
 
 static enum piped read_all(struct piped_in *in) {
@@ -64,16 +59,9 @@ static enum piped read_all(struct piped_in *in) {
 /* Signals are read like data while the program waits, so that an interrupted
  * wait is told in the same words as an interrupted run. */
 static enum piped read_watched(struct piped_in *in) {
-  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-  sigset_t wanted, before;
-  sigemptyset(&wanted);
-  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-    if (!cli_ignores(ends[i])) sigaddset(&wanted, ends[i]);
-  sigprocmask(SIG_BLOCK, &wanted, &before);
-  in->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC);
+  ends_open(&in->ends);
   enum piped piped = read_all(in);
-  if (in->signal_fd >= 0) close(in->signal_fd);
-  sigprocmask(SIG_SETMASK, &before, NULL);
+  ends_close(&in->ends);
   return piped;
 }
 
@@ -92,7 +80,7 @@ static int check_utf8(struct cli *cli, struct str text, struct str what) {
   while (at < text.n && (n = utf8_next(str_part(text, at, SIZE_MAX), &cp)) > 0)
     at += n;
   if (at == text.n) return 0;
-  return cli_usage(cli, T_CLI_NOT_UTF8, what, str_num(&room, (int64_t)at));
+  return cli_usage(cli, T_CLI_NOT_UTF8, what, str_num(&room, (int64_t)at + 1));
 }
 
 /* Behind the argument, fenced by a name that the data does not hold. */

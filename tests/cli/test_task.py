@@ -52,6 +52,8 @@ class Task(CliTest):
             ended = self.rein(*argv, model=self.m, stdin=data)
             self.assertEqual(ended.code, 2)
             self.assertIn("is not UTF-8 text (byte ", ended.err)
+        self.assertIn("stdin is not UTF-8 text (byte 2 is wrong)",
+                      self.rein("-m", "demo", stdin=b"a\xff").err)
 
     def test_too_much(self):
         ended = self.rein("x", model=self.m, stdin=b"a" * ((8 << 20) + 1))
