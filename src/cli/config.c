@@ -6,6 +6,7 @@
 #include "cli/near.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CONFIG_BYTES_MAX (1u << 20) /* written by hand; more is another file */
@@ -117,7 +118,11 @@ static bool find(struct cli *cli, struct str *path) {
   const struct value *flag = cli_value(cli, OPTION_ID_CONFIG);
   *path = flag->text;
   if (flag->from != FROM_DEFAULT) return true;
-  return env_config_path(&cli->arena, cli->envp, path) && access(path->p, F_OK) == 0;
+  if (!env_config_path(&cli->arena, cli->envp, path)) return false;
+  /* Only what is not there may be passed over: a link to nothing, or a folder
+   * that may not be entered, hides rules that somebody wrote. */
+  struct stat st;
+  return lstat(path->p, &st) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 int config_load(struct cli *cli) {
@@ -127,7 +132,7 @@ int config_load(struct cli *cli) {
   if (cli_read_file(cli, path, CONFIG_BYTES_MAX, &text, &err)) return cli_fail(cli, &err);
   if (take_all(cli, text, &err)) {
     cli_say_at(cli, path, &err);
-    return err.code == REIN_INPUT ? 2 : 1;
+    return err.code == REIN_MEMORY ? 1 : 2; /* too deep is the file's fault, too */
   }
   cli->config_path = path;
   return 0;

@@ -21,7 +21,9 @@ struct str env_either(char *const *envp, const char *first, const char *second) 
 enum rein_lang env_lang(char *const *envp) {
   struct str locale = env_either(envp, "LC_ALL", "LC_MESSAGES");
   if (!locale.n) locale = env_get(envp, "LANG");
-  return str_starts(locale, STR("ko")) ? REIN_KOREAN : REIN_ENGLISH;
+  struct str word = str_part(locale, 0, 2);
+  bool ends = locale.n == 2 || (locale.n > 2 && memchr("_.@", locale.p[2], 3)); /* not kok_IN */
+  return str_is(word, "ko") && ends ? REIN_KOREAN : REIN_ENGLISH;
 }
 
 /* Keeps what was built in the arena, terminated; frees the buffer. */

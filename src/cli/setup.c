@@ -96,7 +96,7 @@ static int open_provider(struct cli *cli, struct setup *setup) {
       cli_read_file(cli, path, SCRIPT_BYTES_MAX, &text, &err))
     return cli_fail(cli, &err);
   if (provider_open(name, text, &setup->provider, &err)) {
-    if (text.n)
+    if (path.n)
       cli_say_at(cli, path, &err);
     else
       return cli_fail(cli, &err);

@@ -32,6 +32,12 @@ REFUSED = [
     ('{"policy": {"rules": {"read_file": "maybe"}}}', "maybe"),
     ('{"policy": {"rules": {"path(.env)": "deny"}}}', "path(.env)"),
     ('{"policy": {"defualt": "ask"}}', "defualt"),
+    ('{"policy": {"default": "maybe"}}', "the policy's default is \"maybe\": write allow"),
+    ('{"policy": {"rules": {"get_time": {"verdict": "deny", "why": 3}}}}', "the rule get_time says why with 3"),
+    ('{"policy": {"rules": {"get_time": {"verdict": "deny", "zz": 1}}}}', "\"zz\" that is not known: it takes verdict and why"),
+    ('{"model": ' + "[" * 5000, "nests deeper than 512 levels"),
+    ('{"zzz": 1}', "rein help --schema lists them"),
+    (' \n  # mine', "config.json, line 2, column 3: expected a value"),
 ]
 
 
@@ -55,6 +61,23 @@ class Config(CliTest):
                 self.assertEqual((ended.code, ended.out), (2, ""), ended.err)
                 self.assertIn(words, ended.err)
                 self.assertIn("config.json", ended.err)
+
+    def test_a_place_is_told_once(self):
+        for lang, place in (("en", "line 1, column 1"), ("ko", "1행 1열")):
+            ended = self.rein("-m", "demo", "x", "--lang", lang, **self.put("#"))
+            self.assertEqual(ended.err.count(place), 1, ended.err)
+
+    def test_a_config_that_cannot_be_reached_is_not_passed_over(self):
+        folder = os.path.join(self.home, ".config/rein")
+        os.makedirs(folder)
+        os.symlink("nowhere", os.path.join(folder, "config.json"))
+        ended = self.rein("-m", "demo", "x")
+        self.assertEqual((ended.code, ended.out), (2, ""))
+        self.assertIn("config.json cannot be read", ended.err)
+        os.rename(os.path.join(self.home, ".config"), os.path.join(self.home, ".other"))
+        with open(os.path.join(self.home, ".config"), "w", encoding="utf-8"):
+            pass  # no folder at all: there is no config
+        self.assertEqual(self.rein("-m", "demo", "x").code, 0)
 
     def test_everything(self):
         env = self.put('''/* mine */ {

@@ -40,6 +40,8 @@ REFUSED = [
     (["-m", "demo", "-t", "zzz", "x"], "no tool \"zzz\": there are get_time"),
     (["-m", "nope/x", "x"], "nope"),
     (["-m", "script:missing.json", "x"], "missing.json cannot be read"),
+    (["-m", "script:/dev/null", "x"], "/dev/null, line 1, column 1: the text ends"),
+    (["-m", "anthropic/x", "--base-url", "http://127.0.0.1:1/a b", "x"], "byte 21 is a blank"),
     (["-m", "demo", "-C", "/nowhere-at-all", "x"], "/nowhere-at-all"),
     (["-m", "demo", "--policy", "read_file", "x"], "\"read_file\" is no rule"),
     (["-m", "demo", "--policy", "read_file=maybe", "x"], "maybe"),
@@ -130,6 +132,8 @@ class Options(CliTest):
         for env, words in (({"LANG": "ko_KR.UTF-8"}, "작업이 없습니다"),
                            ({"LC_ALL": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "작업이 없습니다"),
                            ({"LC_ALL": "en_US.UTF-8", "LANG": "ko_KR.UTF-8"}, "there is no task"),
+                           ({"LANG": "ko"}, "작업이 없습니다"), ({"LANG": "ko.UTF-8"}, "작업이 없습니다"),
+                           ({"LANG": "kok_IN.UTF-8"}, "there is no task"),  # Konkani
                            ({"LANG": ""}, "there is no task")):
             with self.subTest(env=env):
                 self.assertIn(words, self.rein("-m", "demo", **env).err)
