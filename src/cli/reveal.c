@@ -73,13 +73,31 @@ bool reveal_cut(struct buf *out, struct str s, size_t most, struct str margin,
   return points > most;
 }
 
+/* Unseen, and in nobody's ordinary text: emoji are joined by U+200D and U+FE0F,
+ * Korean and Japanese text holds blanks of their own. */
+static bool hidden(uint32_t cp) {
+  bool ordinary = cp == 0xA0 || cp == 0x200D || cp == 0xFE0F || cp == 0x3000;
+  return unseen(cp) && !ordinary;
+}
+
+static void put_seen(struct buf *out, struct str s) {
+  uint32_t cp = 0;
+  for (size_t n; s.n; s = str_part(s, n ? n : 1, SIZE_MAX)) {
+    n = utf8_next(s, &cp);
+    if (n && hidden(cp))
+      buf_fmt(out, "\\u{%x}", (unsigned)cp);
+    else
+      utf8_show(out, str_part(s, 0, n ? n : 1), false);
+  }
+}
+
 /* \n and \t as one writes them, all else unseen as \u{…}. */
 static void put_spelled(struct buf *out, struct str s) {
   for (size_t from = 0; from < s.n;) {
     size_t n = 0;
     while (from + n < s.n && s.p[from + n] != '\n' && s.p[from + n] != '\t')
       n++;
-    utf8_show(out, str_part(s, from, n), false);
+    put_seen(out, str_part(s, from, n));
     from += n;
     if (from < s.n) buf_put(out, s.p[from] == '\n' ? STR("\\n") : STR("\\t"));
     from++;

@@ -81,10 +81,11 @@ static void lines(void **state) {
     size_t columns;
     const char *shown;
   } rows[] = {
-      {"plain", 10, "plain"},      {"a\nb\tc\x1b", 40, "a\\nb\\tc\\u{1b}"},
-      {"가나다라", 8, "가나다라"}, {"가나다라", 7, "가나다 …"},
-      {"abcdef", 3, "abc …"},      {"", 5, ""},
-      {"\xff", 5, "\xEF\xBF\xBD"},
+      {"plain", 10, "plain"},           {"a\nb\tc\x1b", 40, "a\\nb\\tc\\u{1b}"},
+      {"가나다라", 8, "가나다라"},      {"가나다라", 7, "가나다 …"},
+      {"abcdef", 3, "abc …"},           {"", 5, ""},
+      {"\xff", 5, "\xEF\xBF\xBD"},      {"a\u200bb\u2800", 40, "a\\u{200b}b\\u{2800}"},
+      {"👩\u200d💻　", 40, "👩\u200d💻　"},
   };
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
