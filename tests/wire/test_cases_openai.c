@@ -239,6 +239,10 @@ static void test_entries(void **state) {
                  ENTRY("{\"index\":0,\"id\":\"b\",\"function\":{\"arguments\":\"}\"}}")
                      FINISH("stop"),
              "a f {};");
+  /* a new id with a name under the same index is a new call, whatever the old one has */
+  check_chat(ENTRY("{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\"}}")
+                 ENTRY("{\"index\":0,\"id\":\"b\",\"function\":{\"name\":\"f\"}}") FINISH("stop"),
+             "a f {};b f {};");
   /* no index: by its id, not to the last call */
   check_chat(ENTRY("{\"id\":\"a\",\"function\":{\"name\":\"f\"}},{\"id\":\"b\",\"function\":{"
                    "\"name\":\"g\"}}")
@@ -275,6 +279,11 @@ static void test_entries(void **state) {
                  ENTRY("{\"index\":1,\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":{}}}")
                      FINISH("length"),
              "a f  bad cut;b g {};");
+  /* numbers that no server gives are no place of ours */
+  check_chat(
+      "data: {\"choices\":[{\"delta\":{\"content\":\"x\",\"tool_calls\":[{\"index\":"
+      "-9223372036854775808,\"id\":\"a\",\"function\":{\"name\":\"f\"}}]}}]}\n\n" FINISH("stop"),
+      "a f {};");
   /* a message in place of a delta, and numbers of another server's taste */
   check_chat(
       "data: {\"choices\":[{\"message\":{\"tool_calls\":[{\"index\":-3,\"id\":\"a\","

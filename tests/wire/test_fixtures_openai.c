@@ -5,6 +5,7 @@
  * event counts, so it is cut into its answers here; what expected.jsonl takes
  * from all of them must be in one of them.
  */
+#include "core/record.h"
 #include "json/json.h"
 #include "rpc/sse.h"
 #include "sha256.h"
@@ -166,6 +167,28 @@ static void check_broken(const struct stream *s, struct str bytes, const struct 
   draft_free(d);
 }
 
+/* What a journal keeps of a reply goes back as the same bytes. */
+static void check_record(const struct stream *s, const struct event *event) {
+  struct message live = {ROLE_ASSISTANT, event->reply->blocks, event->reply->count};
+  struct buf line, one, two;
+  struct arena arena;
+  struct event kept;
+  arena_init(&arena, 64u << 20);
+  buf_init(&line, 16u << 20);
+  buf_init(&one, 16u << 20);
+  buf_init(&two, 16u << 20);
+  record_put(&line, event);
+  assert_int_equal(record_read(&arena, buf_str(&line), &kept, NULL), REIN_OK);
+  struct message again = {ROLE_ASSISTANT, kept.reply->blocks, kept.reply->count};
+  (void)s->wire->put_message(&one, &live, false, NULL);
+  (void)s->wire->put_message(&two, &again, false, NULL);
+  says(s, "bytes of the replayed reply", str_eq(buf_str(&one), buf_str(&two)));
+  buf_release(&line);
+  buf_release(&one);
+  buf_release(&two);
+  arena_release(&arena);
+}
+
 static void check_whole(const struct stream *s, const struct reply *r) {
   says(s, "stop", str_eq(want_text(s, "stop"), r->stop_word));
   says(s, "refusal", (want_text(s, "refusal").n > 0) == (r->stop == STOP_REFUSAL));
@@ -201,10 +224,12 @@ static void check_stream(struct stream *s, struct str bytes) {
   buf_init(&s->thinking, 16u << 20);
   play(s, a, bytes, &event);
   says(s, "complete", json_true(want_of(s, "complete")) == (event.kind == EVENT_REPLY));
-  if (event.kind == EVENT_REPLY)
+  if (event.kind == EVENT_REPLY) {
     check_whole(s, event.reply);
-  else
+    check_record(s, &event);
+  } else {
     check_broken(s, bytes, event.fault);
+  }
   check_text(s);
   buf_release(&s->text);
   buf_release(&s->thinking);
