@@ -4,7 +4,7 @@ complete -c rein -n __fish_use_subcommand -a ask -d 'one request, no tools, no l
 complete -c rein -n __fish_use_subcommand -a tools -d 'list the built-in tools and what the policy says to them'
 complete -c rein -n __fish_use_subcommand -a script -d 'serve a script of model replies over HTTP on this machine'
 complete -c rein -n __fish_use_subcommand -a help -d 'help about a command'
-complete -c rein -l model -s m -r -d 'provider and model: anthropic/M, openai/M, chat/M, demo or script:FILE'
+complete -c rein -l model -s m -r -d 'anthropic/M, openai/M, chat/M, demo or script:FILE'
 complete -c rein -l base-url -r -d 'address of the provider, as its official SDK takes it'
 complete -c rein -l system -r -d 'system prompt, or the file that holds it'
 complete -c rein -l root -s C -r -d 'folder that the file tools see (this folder)'
