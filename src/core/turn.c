@@ -155,9 +155,13 @@ static enum rein_code unknown_tool(struct agent *a, struct call *c, struct err *
   return code;
 }
 
+/* Arguments that do not parse, because a limit ended the reply. */
+static bool is_cut(const struct agent *a, const struct call *c) {
+  return !c->doc && (c->use->cut || a->turn.length_cut);
+}
+
 static enum rein_code bad_json(struct agent *a, struct call *c, struct err *err) {
-  if (c->use->cut || a->turn.length_cut)
-    return refuse(a, c, err, T_CORE_CALL_CUT, STR_NONE, STR_NONE);
+  if (is_cut(a, c)) return refuse(a, c, err, T_CORE_CALL_CUT, STR_NONE, STR_NONE);
   struct err why = {0};
   struct arena scratch;
   struct json *doc;
@@ -191,8 +195,8 @@ static enum rein_code bad_args(struct agent *a, struct call *c, const struct err
 
 /* Checks the arguments; c->args becomes the bytes to run. Answers what fails. */
 static enum rein_code check(struct agent *a, struct call *c, struct err *err) {
-  bool cut = !c->doc && (c->use->cut || a->turn.length_cut);
-  if (!c->tool && !cut) return unknown_tool(a, c, err); /* a cut call is told of the cut first */
+  if (!c->tool && !is_cut(a, c))
+    return unknown_tool(a, c, err); /* a cut call is told of the cut first */
   if (!c->doc) return bad_json(a, c, err);
   struct err why = {0};
   struct buf clean;
