@@ -22,7 +22,7 @@ struct command {
 
 extern const struct command *const commands[]; /* NULL at the end; the first is the default */
 const struct command *command_by_name(struct str name); /* NULL none */
-/* A command that DESIGN names and that is not built. */
+/* A command that is meant to come and is not built. */
 bool command_is_later(struct str name);
 
 extern const struct command command_run, command_ask, command_tools, command_script, command_help;

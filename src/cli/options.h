@@ -23,7 +23,7 @@ enum option_kind {
   OPTION_LIMIT,  /* a whole number, or off */
   OPTION_SPAN,   /* a time such as 90s or 1h30m, or off; kept in milliseconds */
   OPTION_RULE,   /* RULE=VERDICT, given as often as needed; in config an object */
-  OPTION_LATER,  /* DESIGN names it, and it is not built: refused by name */
+  OPTION_LATER,  /* meant to come, and not built: refused by name */
 };
 
 #define COUNT_MAX INT64_C(1000000000000) /* sums of any few of them stay far below overflow */

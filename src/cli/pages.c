@@ -86,7 +86,7 @@ void page_man(struct buf *out) {
   put_exits(out);
   put_variables(out);
   buf_lit(out, ".SH FILES\n.TP\n.B $XDG_CONFIG_HOME/rein/config.json\n");
-  put_sentence(out, T_CLI_OPT_CONFIG);
+  put_sentence(out, T_CLI_MAN_CONFIG);
 }
 
 /* -- the schema -- */
