@@ -22,6 +22,8 @@ sigset_t ends_block(sigset_t *before) {
 void ends_open(struct ends *ends) {
   sigset_t wanted = ends_block(&ends->before);
   ends->fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  /* Without a descriptor nobody would hear them: then they do what they always do. */
+  if (ends->fd < 0) (void)pthread_sigmask(SIG_SETMASK, &ends->before, NULL);
 }
 
 int ends_take(struct ends *ends) {

@@ -24,8 +24,12 @@ static int wait_for(struct screen *screen, int fd) {
   struct ends ends;
   ends_open(&ends);
   fds[1] = (struct pollfd){.fd = ends.fd, .events = POLLIN};
-  while (!screen->signum && poll(fds, 2, -1) >= 0 && !fds[0].revents)
-    screen->signum = ends_take(&ends);
+  for (bool takes = false; !takes && !screen->signum;) {
+    int n = poll(fds, 2, -1);
+    if (n < 0 && errno != EINTR) break;
+    takes = n > 0 && fds[0].revents;
+    if (n > 0 && fds[1].revents) screen->signum = ends_take(&ends);
+  }
   ends_close(&ends);
   return screen->signum ? EINTR : 0;
 }
