@@ -99,9 +99,14 @@ struct refusals {
   bool nobody; /* one of them since the last words: nobody could be asked */
 };
 
-/* Exact calls that a person allowed for the rest of the run. */
+/* Exact calls that a person allowed for the rest of the run: their bytes, since
+ * a model could build a collision of hashes. */
+struct remembered_call {
+  struct str tool, args;
+};
+
 struct remembered {
-  uint64_t *v;
+  struct remembered_call *v;
   size_t count, cap;
 };
 

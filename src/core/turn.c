@@ -193,11 +193,8 @@ static enum rein_code bad_args(struct agent *a, struct call *c, const struct err
   return code;
 }
 
-/* Checks the arguments; c->args becomes the bytes to run. Answers what fails. */
-static enum rein_code check(struct agent *a, struct call *c, struct err *err) {
-  if (!c->tool && !is_cut(a, c))
-    return unknown_tool(a, c, err); /* a cut call is told of the cut first */
-  if (!c->doc) return bad_json(a, c, err);
+/* Arguments against the tool's schema; c->args becomes the bytes to run. */
+static enum rein_code check_args(struct agent *a, struct call *c, struct err *err) {
   struct err why = {0};
   struct buf clean;
   struct str args;
@@ -215,10 +212,19 @@ static enum rein_code check(struct agent *a, struct call *c, struct err *err) {
   return code;
 }
 
+/* Answers a call that cannot be looked at, or whose arguments do not fit. */
+static enum rein_code check(struct agent *a, struct call *c, struct err *err) {
+  if (!c->tool && !is_cut(a, c))
+    return unknown_tool(a, c, err); /* a cut call is told of the cut first */
+  if (!c->doc) return bad_json(a, c, err);
+  return check_args(a, c, err);
+}
+
 static bool is_remembered(const struct agent *a, const struct call *c) {
-  uint64_t h = hash_end(hash_add(hash_str(c->tool->name), c->args));
-  for (size_t i = 0; i < a->remembered.count; i++)
-    if (a->remembered.v[i] == h) return true;
+  for (size_t i = 0; i < a->remembered.count; i++) {
+    const struct remembered_call *one = &a->remembered.v[i];
+    if (str_eq(one->tool, c->tool->name) && str_eq(one->args, c->args)) return true;
+  }
   return false;
 }
 
@@ -299,14 +305,17 @@ static bool remember(struct agent *a, const struct call *c) {
   struct remembered *r = &a->remembered;
   if (r->count == r->cap) {
     size_t cap = r->cap ? r->cap * 2 : 8;
-    uint64_t *grown = arena_array(&a->fixed, uint64_t, cap);
+    struct remembered_call *grown = arena_array(&a->fixed, struct remembered_call, cap);
     if (!grown) return false;
     for (size_t i = 0; i < r->count; i++)
       grown[i] = r->v[i];
     r->v = grown;
     r->cap = cap;
   }
-  r->v[r->count++] = hash_end(hash_add(hash_str(c->tool->name), c->args));
+  struct remembered_call *one = &r->v[r->count];
+  one->tool = c->tool->name;
+  if (!arena_str(&a->fixed, c->args, &one->args)) return false;
+  r->count++;
   return true;
 }
 
