@@ -30,7 +30,7 @@ static bool start(struct think *t, struct str *piece, struct str *part, bool *th
     if (!(seen.n == 0 && is_blank(c)) && c != OPEN.p[seen.n]) break;
     t->held[t->held_n++] = c;
     *piece = str_part(*piece, 1, piece->n);
-    if (seen.n + 1 < OPEN.n || is_blank(c)) continue;
+    if (seen.n + 1 < OPEN.n) continue;
     decide(t, THINK_INSIDE);
     return false;
   }

@@ -330,6 +330,33 @@ static void test_reasoning(void **state) {
   buf_release(&text);
 }
 
+/* What a server says under two names is shown once; usage stands anywhere; a
+ * chunk without anything in it is no progress, with or without ids. */
+static void test_what_moves(void **state) {
+  (void)state;
+  struct event event;
+  struct str piece;
+  bool thinking;
+  struct attempt *a = attempt_open_on(&wire_chat, 200);
+  attempt_bytes(a, STR("data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"a\",\"reasoning\":"
+                       "\"a\",\"reasoning_details\":[{\"text\":\"a\"}]}}]}\n\n"));
+  assert_true(attempt_piece(a, &piece, &thinking) && thinking && str_is(piece, "a"));
+  assert_true(attempt_moved(a));
+  attempt_bytes(a, STR("data: {\"model\":\"m\",\"choices\":[{\"delta\":{\"role\":\"assistant\","
+                       "\"content\":\"\"}}]}\n\n: ping\n\ndata: : ping\n\n"));
+  attempt_bytes(a, STR("data: {\"choices\":[],\"x_groq\":{\"usage\":{\"prompt_tokens\":5,"
+                       "\"completion_tokens\":6,\"total_tokens\":11}}}\n\n"));
+  assert_false(attempt_moved(a) || attempt_over(a));
+  attempt_bytes(a, STR(FINISH("stop") "data: {\"usage\":{\"prompt_tokens\":7,"
+                                      "\"prompt_tokens_details\":{\"cached_tokens\":2,"
+                                      "\"cache_write_tokens\":1}}}\n\n"));
+  attempt_end(a, ATTEMPT_CLOSED, STR_NONE, 1, 1, &event);
+  const struct usage *u = &event.reply->usage;
+  assert_true(u->input == 4 && u->cache_read == 2 && u->cache_write == 1 && u->output == 6);
+  assert_false(attempt_piece(a, &piece, &thinking));
+  attempt_free(a);
+}
+
 /* <think> at the very start alone, cut anywhere. */
 static void check_tags(const char *content, const char *want, const char *thought) {
   struct str all = str_of(content);
@@ -497,6 +524,32 @@ static void test_small_servers(void **state) {
   buf_release(&text);
 }
 
+/* A piece for another kind of item is dropped, and what a piece held back is not
+ * said twice when the whole comes. */
+static void test_stray_pieces(void **state) {
+  (void)state;
+  struct event event;
+  struct buf text;
+  buf_init(&text, 65536);
+  struct attempt *a = fed(
+      &wire_openai,
+      STR("data: "
+          "{\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"a\\ud83d\"}"
+          "\n\ndata: {\"type\":\"response.function_call_arguments.delta\",\"output_index\":0,"
+          "\"delta\":\"{}\"}\n\ndata: {\"type\":\"response.output_item.done\",\"output_index\":0,"
+          "\"item\":{\"type\":\"message\",\"content\":[{\"text\":\"a🙂\"}]}}\n\n"
+          "data: {\"type\":\"response.function_call_arguments.delta\",\"output_index\":1,\"delta\":"
+          "\"{\"}\n\ndata: {\"type\":\"response.output_text.delta\",\"output_index\":1,\"delta\":"
+          "\"x\"}\n\ndata: {\"type\":\"response.output_item.done\",\"output_index\":1,\"item\":{"
+          "\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"f\",\"arguments\":\"\"}}"
+          "\n\n" ENDS("completed", "")),
+      1, &event, &text);
+  assert_true(str_is(buf_str(&text), "a🙂") && event.reply->count == 2);
+  assert_true(str_is(event.reply->blocks[1].args, "{") && event.reply->blocks[1].args_bad);
+  attempt_free(a);
+  buf_release(&text);
+}
+
 /* The finished text is trusted over its pieces: what was shown is withdrawn. */
 static void test_text_that_differs(void **state) {
   (void)state;
@@ -522,21 +575,15 @@ static void test_text_that_differs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_s05),
-      cmocka_unit_test(test_s05_everywhere),
-      cmocka_unit_test(test_s07),
-      cmocka_unit_test(test_s09),
-      cmocka_unit_test(test_s11),
-      cmocka_unit_test(test_m08),
-      cmocka_unit_test(test_b02),
-      cmocka_unit_test(test_entries),
-      cmocka_unit_test(test_extra_members),
-      cmocka_unit_test(test_reasoning),
-      cmocka_unit_test(test_tags),
-      cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_faults),
-      cmocka_unit_test(test_small_servers),
-      cmocka_unit_test(test_text_that_differs),
+      cmocka_unit_test(test_s05),           cmocka_unit_test(test_s05_everywhere),
+      cmocka_unit_test(test_s07),           cmocka_unit_test(test_s09),
+      cmocka_unit_test(test_s11),           cmocka_unit_test(test_m08),
+      cmocka_unit_test(test_b02),           cmocka_unit_test(test_entries),
+      cmocka_unit_test(test_extra_members), cmocka_unit_test(test_reasoning),
+      cmocka_unit_test(test_what_moves),    cmocka_unit_test(test_tags),
+      cmocka_unit_test(test_ends),          cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_small_servers), cmocka_unit_test(test_text_that_differs),
+      cmocka_unit_test(test_stray_pieces),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

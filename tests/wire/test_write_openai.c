@@ -237,6 +237,7 @@ static void test_details(void **state) {
                   "{\"type\":\"reasoning.text\",\"text\":\"a\",\"signature\":\"\",\"index\":0},"
                   "{\"type\":\"reasoning.text\",\"text\":\"b\",\"index\":0},"
                   "{\"type\":\"reasoning.text\",\"signature\":\"s\",\"index\":0},"
+                  "{\"type\":\"reasoning.text\",\"text\":\"c\",\"index\":5},"
                   "{\"type\":\"reasoning.encrypted\",\"data\":\"d\",\"index\":1}],"
                   "\"reasoning\":\"ab\"}")},
       {.kind = BLOCK_TEXT, .text = STR("t")}};
@@ -244,6 +245,7 @@ static void test_details(void **state) {
   check_on(&wire_chat, "openrouter.ai", &m, false,
            "{\"role\":\"assistant\",\"content\":\"t\",\"reasoning_details\":["
            "{\"type\":\"reasoning.text\",\"index\":0,\"text\":\"ab\",\"signature\":\"s\"},"
+           "{\"type\":\"reasoning.text\",\"index\":5,\"text\":\"c\"},"
            "{\"type\":\"reasoning.encrypted\",\"index\":1,\"data\":\"d\"}]}");
   check_on(&wire_chat, "openrouter.ai", &m, true, "{\"role\":\"assistant\",\"content\":\"t\"}");
   blocks[0].raw = STR("{\"reasoning\":\"ab\"}");
