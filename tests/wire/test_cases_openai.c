@@ -514,8 +514,10 @@ static void test_small_servers(void **state) {
       if (*p == '%') buf_c(&stream, *id);
       p += *p == '%';
     }
-  buf_lit(&stream, ENDS("completed", ",\"output\":[{\"type\":\"function_call\",\"call_id\":\"a\"},"
-                                     "{\"type\":\"function_call\",\"call_id\":\"b\"}]"));
+  buf_lit(&stream,
+          ENDS("completed",
+               ",\"output\":[{\"type\":\"function_call\",\"call_id\":\"a\",\"name\":\"f\"},"
+               "{\"type\":\"function_call\",\"call_id\":\"b\",\"name\":\"f\"}]"));
   a = fed(&wire_openai, buf_str(&stream), 0, &event, &text);
   assert_true(event.reply->count == 2 && str_is(event.reply->blocks[0].id, "a"));
   assert_true(str_is(event.reply->blocks[1].id, "b") && str_is(event.reply->blocks[1].args, "{}"));
