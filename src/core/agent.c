@@ -15,6 +15,8 @@
 
 #include <assert.h>
 
+#define REQUEST_FRAME 1024 /* the model's name, marks and what else is around the messages */
+
 /* ---- states ------------------------------------------------------------ */
 
 static bool legal(enum state from, enum state to) {
@@ -64,6 +66,20 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
 
 /* ---- a request --------------------------------------------------------- */
 
+/* Room for the request at once, and an eighth more, not twice what it needs: a
+ * fleet holds hundreds. What the last one said is not copied while it grows. */
+static void make_room(struct agent *a) {
+  size_t need = a->tools_json.n + a->config.system.n + REQUEST_FRAME;
+  for (size_t i = 0; i < a->talk.count; i++)
+    need += a->talk.bytes[i].n + 1;
+  if (need >= a->sending.body.cap) {
+    buf_release(&a->sending.body);
+    need += need / 8;
+  }
+  buf_reset(&a->sending.body);
+  (void)buf_room(&a->sending.body, need);
+}
+
 static enum rein_code build(struct agent *a, int64_t output_limit, struct err *err) {
   struct request r = {.model = a->config.model,
                       .system = a->config.system,
@@ -73,7 +89,7 @@ static enum rein_code build(struct agent *a, int64_t output_limit, struct err *e
                       .count = a->talk.count,
                       .output_limit = output_limit,
                       .quirks = a->talk.quirks};
-  buf_reset(&a->sending.body);
+  make_room(a);
   a->config.wire->put_request(&a->sending.body, &r);
   a->sending.output_limit = output_limit;
   enum rein_code fail = a->sending.body.fail;

@@ -11,10 +11,12 @@
 void transcript_init(struct transcript *t, const struct wire *wire, const struct quirks *quirks) {
   *t = (struct transcript){.wire = wire, .quirks = quirks};
   arena_init(&t->arena, TRANSCRIPT_MAX);
+  arena_init(&t->newest, TRANSCRIPT_MAX);
 }
 
 void transcript_release(struct transcript *t) {
   arena_release(&t->arena);
+  arena_release(&t->newest);
   mem_free(t->messages);
   mem_free(t->bytes);
   mem_free(t->roles);
@@ -24,7 +26,7 @@ void transcript_release(struct transcript *t) {
 
 static enum rein_code no_room(const struct transcript *t, struct err *err) {
   struct num_text room;
-  if (!t->arena.full) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  if (!t->arena.full && !t->newest.full) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   return ERR(err, REIN_LIMIT, T_CORE_END_SIZE, str_num(&room, TRANSCRIPT_MAX));
 }
 
@@ -85,6 +87,17 @@ static bool put(struct transcript *t, size_t i, enum role role, const struct blo
   return true;
 }
 
+/* A new user message begins: the blocks of the one before are let go. */
+static void let_go(struct transcript *t) {
+  for (size_t i = t->count; i > 0; i--) {
+    if (t->roles[i - 1] != ROLE_USER) continue;
+    t->messages[i - 1].blocks = NULL;
+    t->messages[i - 1].count = 0;
+    break;
+  }
+  arena_release(&t->newest);
+}
+
 /* Blocks behind those of the last user message, or a new message of them. */
 static enum rein_code add_user(struct transcript *t, const struct block *blocks, size_t count,
                                struct err *err) {
@@ -92,12 +105,13 @@ static enum rein_code add_user(struct transcript *t, const struct block *blocks,
   bool join = t->count > 0 && t->roles[t->count - 1] == ROLE_USER;
   const struct message *last = join ? &t->messages[t->count - 1] : NULL;
   size_t before = join ? last->count : 0;
-  struct block *all = arena_array(&t->arena, struct block, before + count);
+  if (!join) let_go(t);
+  struct block *all = arena_array(&t->newest, struct block, before + count);
   if (!all) return no_room(t, err);
   for (size_t i = 0; i < before; i++)
     all[i] = last->blocks[i];
   for (size_t i = 0; i < count; i++)
-    if (!copy_block(&t->arena, &blocks[i], &all[before + i])) return no_room(t, err);
+    if (!copy_block(&t->newest, &blocks[i], &all[before + i])) return no_room(t, err);
   if (!put(t, join ? t->count - 1 : t->count, ROLE_USER, all, before + count))
     return no_room(t, err);
   return REIN_OK;
@@ -159,20 +173,21 @@ enum rein_code transcript_reply(struct transcript *t, const struct block *blocks
 enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
                                   struct str note, struct err *err) {
   assert(t->open == count && count > 0);
-  struct block *all = arena_array(&t->arena, struct block, count + 1);
+  let_go(t);
+  struct block *all = arena_array(&t->newest, struct block, count + 1);
   if (!all || !reserve(t, 0)) return no_room(t, err);
   const struct message *reply = &t->messages[t->count - 1];
   size_t n = 0;
   for (size_t i = 0; i < reply->count; i++) {
     if (reply->blocks[i].kind != BLOCK_TOOL_USE) continue;
     assert(n < count);
-    if (!copy_block(&t->arena, &results[n], &all[n])) return no_room(t, err);
+    if (!copy_block(&t->newest, &results[n], &all[n])) return no_room(t, err);
     all[n].kind = BLOCK_TOOL_RESULT;
     all[n++].id = reply->blocks[i].id;
   }
   if (note.n) {
     all[n] = (struct block){.kind = BLOCK_TEXT};
-    if (!arena_str(&t->arena, note, &all[n++].text)) return no_room(t, err);
+    if (!arena_str(&t->newest, note, &all[n++].text)) return no_room(t, err);
   }
   if (!put(t, t->count, ROLE_USER, all, n)) return no_room(t, err);
   t->open = 0;
@@ -189,8 +204,11 @@ bool transcript_has_thinking(const struct transcript *t) {
 enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) {
   struct str *fresh = arena_array(&t->arena, struct str, t->count ? t->count : 1);
   if (!fresh) return no_room(t, err);
-  for (size_t i = 0; i < t->count; i++)
+  for (size_t i = 0; i < t->count; i++) {
+    fresh[i] = t->bytes[i]; /* of the user: nothing signed is in it */
+    if (t->roles[i] == ROLE_USER) continue;
     if (!encode(t, &t->messages[i], true, &fresh[i])) return no_room(t, err);
+  }
   for (size_t i = 0; i < t->count; i++)
     t->bytes[i] = fresh[i];
   t->dropped = t->count;

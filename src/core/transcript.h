@@ -17,6 +17,9 @@ struct transcript {
   const struct wire *wire;
   const struct quirks *quirks; /* the wire's, for the provider at hand; NULL none */
   struct arena arena;
+  /* Blocks of the newest user message alone: words may join them. Of older ones
+   * the bytes are enough, which hold the same text. */
+  struct arena newest;
   struct message *messages;
   struct str *bytes; /* per message, as sent; empty: nothing of it can be sent */
   enum role *roles;

@@ -229,8 +229,16 @@ static enum rein_code check_row(const struct rein_tool *row, enum face_use use, 
   return code;
 }
 
+/* How many rows the names can make at most. */
+static size_t builtin_room(const char *names) {
+  size_t room = names ? 1 : 0;
+  for (const char *p = names; p && (p = strchr(p, ',')); p++)
+    room++;
+  return room < TOOLS_MAX ? room : TOOLS_MAX;
+}
+
 static enum rein_code add_rows(struct face *f, enum face_use use, struct err *err) {
-  size_t room = f->o.tool_count + TOOLS_MAX;
+  size_t room = f->o.tool_count + builtin_room(f->o.builtin);
   f->rows = arena_array(&f->arena, struct rein_tool, room);
   f->given = arena_array(&f->arena, const struct rein_tool *, room);
   if (!f->rows || !f->given) return no_memory(err);
