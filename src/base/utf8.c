@@ -213,8 +213,20 @@ static bool hides(uint32_t cp) {
          (cp >= 0x2028 && cp <= 0x202E) || (cp >= 0x2066 && cp <= 0x2069) || cp == 0xFEFF;
 }
 
+/* How many bytes at the front are shown as they are: most of most texts. */
+static size_t plain_run(struct str s) {
+  size_t n = 0;
+  while (n < s.n && s.p[n] >= ' ' && s.p[n] < 0x7F)
+    n++;
+  return n;
+}
+
 void utf8_show(struct buf *out, struct str s, bool lines) {
   for (size_t i = 0; i < s.n;) {
+    size_t plain = plain_run(str_part(s, i, s.n));
+    buf_put(out, str_part(s, i, plain));
+    i += plain;
+    if (i == s.n) return;
     struct str rest = str_part(s, i, s.n);
     uint32_t cp = 0;
     size_t n = utf8_next(rest, &cp);

@@ -24,11 +24,24 @@ static size_t step_back(struct str s, size_t at) {
   return at - 1;
 }
 
+/* Printable ASCII, most of most texts: one column, and between two of them
+ * there is always a border. */
+static bool is_plain(uint32_t cp) {
+  return cp >= ' ' && cp < 0x7F;
+}
+
 size_t utf8_count(struct str s) {
   size_t count = 0;
   for (size_t i = 0; i < s.n; i++)
     count += ((unsigned char)s.p[i] & 0xC0) != 0x80;
   return count;
+}
+
+static bool is_border(uint32_t before, uint32_t cp, utf8proc_int32_t *state) {
+  if (!is_plain(before) || !is_plain(cp))
+    return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)cp, state);
+  *state = 0; /* nothing of what was before counts behind it */
+  return true;
 }
 
 struct str utf8_head(struct str s, size_t max) {
@@ -38,9 +51,7 @@ struct str utf8_head(struct str s, size_t max) {
   uint32_t before = 0, cp = 0;
   while (at < s.n) {
     size_t n = step(s, at, &cp);
-    if (at > 0 &&
-        utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)cp, &state))
-      border = at;
+    if (at > 0 && is_border(before, cp, &state)) border = at;
     if (count == max) return str_part(s, 0, border > 0 ? border : at);
     count++;
     before = cp;
@@ -86,6 +97,11 @@ size_t utf8_width(struct str s) {
   size_t width = 0;
   uint32_t cp = 0;
   for (size_t at = 0; at < s.n;) {
+    if (is_plain((unsigned char)s.p[at])) {
+      width++;
+      at++;
+      continue;
+    }
     at += step(s, at, &cp);
     int columns = utf8proc_charwidth((utf8proc_int32_t)cp);
     /* Vowels and finals of conjoining Hangul stand inside their syllable. */

@@ -126,9 +126,10 @@ enum rein_code pool_add(struct loop *loop, struct loop_job *job) {
     code = REIN_SYSTEM;
   if (code == REIN_OK) {
     loop_jobs_add(&pool->waiting, job);
-    (void)pthread_cond_signal(&pool->hired);
   }
   (void)pthread_mutex_unlock(&loop->lock);
+  /* Behind the lock, which the woken thread wants at once. */
+  if (code == REIN_OK) (void)pthread_cond_signal(&pool->hired);
   return code;
 }
 

@@ -160,19 +160,28 @@ struct marks {
   size_t count;
 };
 
+/* The place of the quote that closes the string which begins at `at`. */
+static size_t string_end(struct str text, size_t at) {
+  const char *first = text.p + at + 1, *end = text.p + text.n;
+  for (const char *p = first; (p = memchr(p, '"', (size_t)(end - p))); p++) {
+    const char *slash = p;
+    while (slash > first && slash[-1] == '\\')
+      slash--;
+    if ((p - slash) % 2 == 0) return (size_t)(p - text.p);
+  }
+  return text.n;
+}
+
 /* The length of the object that the text begins with. */
 static size_t object_length(struct str text) {
   size_t depth = 0;
-  bool quoted = false;
   for (size_t i = 0; i < text.n; i++) {
     char c = text.p[i];
-    if (quoted && c == '\\')
-      i++;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (!quoted && c == '{')
+    if (c == '"')
+      i = string_end(text, i);
+    else if (c == '{')
       depth++;
-    else if (!quoted && c == '}' && --depth == 0)
+    else if (c == '}' && --depth == 0)
       return i + 1;
   }
   return text.n;
