@@ -285,7 +285,9 @@ enum rein_want_kind {
   REIN_WANT_DONE         /* the run ended: outcome */
 };
 
-/* Borrowed until the machine is fed or asked next. */
+/* Borrowed until the machine is fed or asked next. What a SEND holds lasts longer:
+ * until its end is fed, or a tick or a cancel makes the machine want it aborted.
+ * So ask what it wants before you let the bytes go on. */
 struct rein_want {
   enum rein_want_kind kind;
   uint32_t id; /* of the request or the call */
