@@ -175,6 +175,11 @@ $(B)/plain/examples/%: examples/%.c librein.a include/rein.h | $(B)/host.libs
 	$(call say,CC,$<)
 	@$(CC_plain) -std=c17 $(WARN) $(CFLAGS) -Iinclude $< librein.a @$(B)/host.libs -o $@
 
+$(B)/plain/bench/%: bench/%.c | $(B)/host.libs
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	@$(CC_plain) -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) $< @$(B)/host.libs -o $@
+
 # Prints the machine's table of states, for docs/ARCHITECTURE.md.
 $(B)/plain/states: $(B)/plain/obj/dev/states.o
 	@$(CC_plain) $< -o $@
@@ -189,7 +194,7 @@ COMPLETIONS_fish := $(PREFIX)/share/fish/vendor_completions.d
 # ---- targets -------------------------------------------------------------------
 
 .PHONY: all demo lib examples objects-clang tests check check-long build-check fuzz clean help \
-  install docs format force $(FLOORS:%=check-%) check-dev check-cases
+  install bench docs format force $(FLOORS:%=check-%) check-dev check-cases
 force:
 
 all: rein ## install what is missing, build ./rein
@@ -231,6 +236,9 @@ check-cli check-cases: $(B)/asan/rein
 
 format: $(B)/have-test ## format the C files in place
 	@clang-format-14 -i $(ALL_C) $(wildcard include/*.h src/*/*.h tests/support/*.h)
+
+bench: rein examples $(B)/plain/bench/mock $(B)/plain/bench/bare_curl ## figures, into docs/BENCH.md
+	@bench/run --build $(B) --write
 
 docs: rein $(B)/plain/states ## put what the program prints of itself into docs/
 	@dev/check-docs --build $(B) --write
