@@ -168,8 +168,22 @@ static void finish(struct run *r) {
   curl_slist_free_all(r->headers);
 }
 
+/* Says how it went; how many finished. */
+static size_t tell(const struct run *runs, size_t count) {
+  long long requests = 0, tokens = 0;
+  size_t finished = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct rein_usage usage = rein_machine_usage(runs[i].machine);
+    requests += (long long)rein_machine_requests(runs[i].machine);
+    tokens += (long long)(usage.input + usage.output + usage.cache_read + usage.cache_write);
+    finished += runs[i].outcome == REIN_OUTCOME_FINISHED;
+  }
+  printf("%zu runs, %zu finished, %lld requests, %lld tokens\n", count, finished, requests, tokens);
+  return finished;
+}
+
 int main(int argc, char **argv) {
-  size_t count = argc > 2 ? strtoul(argv[2], NULL, 10) : 200, finished = 0, begun = 0;
+  size_t count = argc > 2 ? strtoul(argv[2], NULL, 10) : 200, begun = 0;
   struct rein_options o = {.size = sizeof o,
                            .model = argc > 1 ? argv[1] : "",
                            .base_url = argc > 3 ? argv[3] : NULL,
@@ -179,23 +193,18 @@ int main(int argc, char **argv) {
   struct run *runs = calloc(count ? count : 1, sizeof *runs);
   if (!runs || curl_global_init(CURL_GLOBAL_DEFAULT)) return 1;
   CURLM *multi = curl_multi_init();
-  long long requests = 0, tokens = 0;
+  int code = 2;
   while (begun < count && begin(&runs[begun], &o, begun + 1))
     begun++;
-  while (begun == count && round_of(runs, count, multi))
-    ;
-  for (size_t i = 0; i < begun; i++) {
-    struct rein_usage usage = rein_machine_usage(runs[i].machine);
-    requests += (long long)rein_machine_requests(runs[i].machine);
-    tokens += (long long)(usage.input + usage.output + usage.cache_read + usage.cache_write);
-    finished += runs[i].done && runs[i].outcome == REIN_OUTCOME_FINISHED;
-    finish(&runs[i]);
+  if (begun == count) {
+    while (round_of(runs, count, multi))
+      ;
+    code = tell(runs, count) < count;
   }
-  if (begun == count)
-    printf("%zu runs, %zu finished, %lld requests, %lld tokens\n", count, finished, requests,
-           tokens);
+  for (size_t i = 0; i < begun; i++)
+    finish(&runs[i]);
   curl_multi_cleanup(multi);
   curl_global_cleanup();
   free(runs);
-  return begun < count ? 2 : finished < count;
+  return code;
 }
