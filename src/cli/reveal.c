@@ -18,6 +18,7 @@ static bool unseen(uint32_t cp) {
       {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F},  {0x2028, 0x202F}, {0x205F, 0x206F},
       {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},  {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF},
       {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0xE0000, 0xE0FFF}};
+  if (cp < ranges[0].first) return false; /* most of most texts */
   for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
     if (cp >= ranges[i].first && cp <= ranges[i].last) return true;
   return false;
@@ -80,15 +81,18 @@ static bool hidden(uint32_t cp) {
   return unseen(cp) && !ordinary;
 }
 
+/* What is not hidden goes out in stretches: a letter at a time is slow. */
 static void put_seen(struct buf *out, struct str s) {
   uint32_t cp = 0;
-  for (size_t n; s.n; s = str_part(s, n ? n : 1, SIZE_MAX)) {
-    n = utf8_next(s, &cp);
-    if (n && hidden(cp))
-      buf_fmt(out, "\\u{%x}", (unsigned)cp);
-    else
-      utf8_show(out, str_part(s, 0, n ? n : 1), false);
+  size_t from = 0;
+  for (size_t at = 0, n; at < s.n; at += n ? n : 1) {
+    n = utf8_next(str_part(s, at, s.n), &cp);
+    if (!n || !hidden(cp)) continue;
+    utf8_show(out, str_part(s, from, at - from), false);
+    buf_fmt(out, "\\u{%x}", (unsigned)cp);
+    from = at + n;
   }
+  utf8_show(out, str_part(s, from, s.n), false);
 }
 
 /* \n and \t as one writes them, all else unseen as \u{…}. */
