@@ -158,7 +158,7 @@ static bool begin(struct run *r, const struct rein_options *o, size_t number) {
   curl_easy_setopt(r->easy, CURLOPT_HEADERDATA, r);
   curl_easy_setopt(r->easy, CURLOPT_WRITEFUNCTION, on_bytes);
   curl_easy_setopt(r->easy, CURLOPT_WRITEDATA, r);
-  curl_easy_setopt(r->easy, CURLOPT_BUFFERSIZE, 4096L); /* there are many of them */
+  curl_easy_setopt(r->easy, CURLOPT_BUFFERSIZE, 2048L); /* there are many of them */
   return true;
 }
 
