@@ -18,7 +18,6 @@ static bool unseen(uint32_t cp) {
       {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F},  {0x2028, 0x202F}, {0x205F, 0x206F},
       {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},  {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF},
       {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0xE0000, 0xE0FFF}};
-  if (cp < ranges[0].first) return false; /* most of most texts */
   for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
     if (cp >= ranges[i].first && cp <= ranges[i].last) return true;
   return false;
@@ -86,6 +85,8 @@ static void put_seen(struct buf *out, struct str s) {
   uint32_t cp = 0;
   size_t from = 0;
   for (size_t at = 0, n; at < s.n; at += n ? n : 1) {
+    n = 1;
+    if ((unsigned char)s.p[at] < 0x80) continue;
     n = utf8_next(str_part(s, at, s.n), &cp);
     if (!n || !hidden(cp)) continue;
     utf8_show(out, str_part(s, from, at - from), false);
