@@ -5,7 +5,7 @@
  * go_on, finish_turn, and prepare again. Each valve has one fixed place: tokens
  * and time before a request (prepare), turns, tokens and time before a batch of
  * calls (gate), no progress before a batch and per call, policy per call
- * (turn.c). How a run ends is in end.c.
+ * (turn.c). A request's bytes are in request.c, how a run ends is in end.c.
  */
 #include "core/agent.h"
 
@@ -14,8 +14,6 @@
 #include "core/state.h"
 
 #include <assert.h>
-
-#define REQUEST_FRAME 1024 /* the model's name, marks and what else is around the messages */
 
 /* ---- states ------------------------------------------------------------ */
 
@@ -66,48 +64,18 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
 
 /* ---- a request --------------------------------------------------------- */
 
-/* Room for the request at once, and an eighth more, not twice what it needs: a
- * fleet holds hundreds. What the last one said is not copied while it grows. */
-static void make_room(struct agent *a) {
-  size_t need = a->tools_json.n + a->config.system.n + REQUEST_FRAME;
-  for (size_t i = 0; i < a->talk.count; i++)
-    need += a->talk.bytes[i].n + 1;
-  if (need >= a->sending.body.cap) {
-    buf_release(&a->sending.body);
-    need += need / 8;
-  }
-  buf_reset(&a->sending.body);
-  (void)buf_room(&a->sending.body, need);
-}
-
-static enum rein_code build(struct agent *a, int64_t output_limit, struct err *err) {
-  struct request r = {.model = a->config.model,
-                      .system = a->config.system,
-                      .tools = buf_str(&a->tools_json),
-                      .messages = a->talk.bytes,
-                      .roles = a->talk.roles,
-                      .count = a->talk.count,
-                      .output_limit = output_limit,
-                      .quirks = a->talk.quirks};
-  make_room(a);
-  a->config.wire->put_request(&a->sending.body, &r);
-  a->sending.output_limit = output_limit;
-  enum rein_code fail = a->sending.body.fail;
-  return fail ? ERR(err, fail, T_CORE_END_MEMORY) : REIN_OK;
-}
-
 /* Makes the request ready and asks for its worst case; or the valve closes. */
 static enum rein_code prepare(struct agent *a, struct err *err) {
   if (time_is_up(a)) return end_time(a, err);
   size_t answered = a->budget.known ? a->talk.reply_bytes : 0;
-  enum rein_code code = build(a, a->config.output_limit, err);
+  enum rein_code code = request_build(a, a->config.output_limit, err);
   if (code) return code;
   int64_t bound =
       budget_bound(&a->budget, a->sending.body.n, answered, a->config.wire->overhead_tokens);
   int64_t output = budget_output(&a->budget, bound, a->config.output_limit);
   if (output < 0) return end_tokens(a, bound, err);
   a->sending.lowered = output < a->config.output_limit;
-  if (a->sending.lowered) code = build(a, output, err);
+  if (a->sending.lowered) code = request_build(a, output, err);
   if (code) return code;
   a->sending.reserved = bound + output;
   a->sending.id++;
@@ -260,6 +228,7 @@ static enum rein_code on_reply(struct agent *a, const struct event *e, struct er
   const struct message *ignored;
   a->sending.in_flight = false;
   budget_book(&a->budget, &r->usage, a->sending.body.n);
+  a->talk.reply_bytes = 0; /* until it is kept: then it goes back */
   enum rein_code code = keep_text(a, r, err);
   if (code) return code;
   if (is_empty(r)) return on_empty(a, err);

@@ -1,6 +1,6 @@
 /* The inside of the agent: its states, the legal moves between them, and the
  * data each part owns. For the files of src/core that carry the machine
- * (agent.c decides; turn.c, setup.c, look.c help) and for nobody else.
+ * (agent.c decides; turn.c, request.c, setup.c, look.c help) and for nobody else.
  */
 #pragma once
 
@@ -138,6 +138,9 @@ struct agent {
 void agent_enter(struct agent *a, enum state to, enum action_kind give);
 bool agent_lives(const struct agent *a);          /* words were said, and it has not ended */
 int64_t agent_time_out_at(const struct agent *a); /* of the time valve; INT64_MAX: off */
+
+/* request.c: into sending.body. */
+enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) REIN_CHECKED;
 
 /* end.c */
 void end_now(struct agent *a, enum rein_outcome outcome);

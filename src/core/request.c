@@ -1,0 +1,36 @@
+/* The bytes of the next request, out of what is fixed and what was said. When one
+ * is made, and whether it may go, is agent.c's.
+ */
+#include "core/state.h"
+
+#define REQUEST_FRAME 1024 /* the model's name, marks and what else is around the messages */
+
+/* Room for the request at once, and an eighth more, not twice what it needs: a
+ * fleet holds hundreds. What the last one said is not copied while it grows. */
+static void make_room(struct agent *a) {
+  size_t need = a->tools_json.n + a->config.system.n + REQUEST_FRAME;
+  for (size_t i = 0; i < a->talk.count; i++)
+    need += a->talk.bytes[i].n + 1;
+  if (need >= a->sending.body.cap) {
+    buf_release(&a->sending.body);
+    need += need / 8;
+  }
+  buf_reset(&a->sending.body);
+  (void)buf_room(&a->sending.body, need);
+}
+
+enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) {
+  struct request r = {.model = a->config.model,
+                      .system = a->config.system,
+                      .tools = buf_str(&a->tools_json),
+                      .messages = a->talk.bytes,
+                      .roles = a->talk.roles,
+                      .count = a->talk.count,
+                      .output_limit = output_limit,
+                      .quirks = a->talk.quirks};
+  make_room(a);
+  a->config.wire->put_request(&a->sending.body, &r);
+  a->sending.output_limit = output_limit;
+  enum rein_code fail = a->sending.body.fail;
+  return fail ? ERR(err, fail, T_CORE_END_MEMORY) : REIN_OK;
+}
