@@ -245,30 +245,31 @@ static inline void live_prove(const struct live *live, struct peer *peer) {
 
 /* -- check_history.py, where the handed files are -- */
 
-#define HISTORY_MAX 16
+#define HISTORY_MAX 256
 
 extern char **environ;
 
-static inline void check_history(struct peer *peer) {
-  char tool[1024], path[HISTORY_MAX][512];
+/* `wire` as the checker calls it: anthropic, responses, chat. */
+static inline void check_bodies(const char *wire, const struct str *bodies, size_t count) {
+  static char path[HISTORY_MAX][512];
+  char tool[1024], name[32];
   const char *shared = getenv("REIN_SHARED"), *tmp = getenv("TMPDIR");
   snprintf(tool, sizeof tool, "%s/cases/_tools/check_history.py", shared ? shared : "../shared");
   if (access(tool, R_OK) != 0) {
     print_message("skipped: %s is not here\n", tool);
     return;
   }
-  char *argv[HISTORY_MAX + 4] = {"python3", tool, "anthropic"};
-  size_t count = 0;
-  for (size_t n = 0; n < peer_count(peer) && count < HISTORY_MAX; n++) {
-    struct str body = peer_body(peer, n);
-    if (body.n == 0) continue; /* a tool's own request */
-    char *at = path[count];
-    snprintf(at, sizeof path[0], "%s/request-%d-%zu.json", tmp ? tmp : P_tmpdir, (int)getpid(), n);
-    FILE *f = fopen(at, "wb");
+  snprintf(name, sizeof name, "%s", wire);
+  char *argv[HISTORY_MAX + 4] = {"python3", tool, name};
+  assert_true(count <= HISTORY_MAX);
+  for (size_t i = 0; i < count; i++) {
+    snprintf(path[i], sizeof path[i], "%s/request-%d-%zu.json", tmp ? tmp : P_tmpdir, (int)getpid(),
+             i);
+    FILE *f = fopen(path[i], "wb");
     assert_non_null(f);
-    assert_int_equal(fwrite(body.p, 1, body.n, f), body.n);
+    assert_int_equal(fwrite(bodies[i].p, 1, bodies[i].n, f), bodies[i].n);
     fclose(f);
-    argv[3 + count++] = at;
+    argv[3 + i] = path[i];
   }
   pid_t child;
   int status = -1;
@@ -277,6 +278,14 @@ static inline void check_history(struct peer *peer) {
   if (status != 0) fail_msg("check_history.py refuses a request");
   for (size_t i = 0; i < count; i++)
     unlink(path[i]);
+}
+
+static inline void check_history(struct peer *peer) {
+  struct str bodies[16];
+  size_t count = 0;
+  for (size_t n = 0; n < peer_count(peer) && count < 16; n++)
+    if (peer_body(peer, n).n > 0) bodies[count++] = peer_body(peer, n); /* else a tool's own */
+  if (count) check_bodies("anthropic", bodies, count);
 }
 
 static inline void live_free(struct live *live) {

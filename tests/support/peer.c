@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 1024
+#define CONNECTIONS_MAX 4096
 #define REQUESTS_MAX 8192
 #define HEAD_MAX 65536
 
@@ -237,6 +237,12 @@ void peer_stream(int fd, struct str piece) {
 
 void peer_stream_end(int fd) {
   peer_write(fd, STR("0\r\n\r\n"));
+}
+
+void peer_reset(int fd) {
+  struct sockaddr none = {.sa_family = AF_UNSPEC};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+  (void)connect(fd, &none, sizeof none);
 }
 
 void peer_wait(int fd) {

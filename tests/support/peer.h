@@ -36,6 +36,8 @@ void peer_stream(int fd, struct str piece);
 void peer_stream_end(int fd);
 /* Returns when the client closed, or the peer is stopped. */
 void peer_wait(int fd);
+/* Breaks the connection at once, without its regular end (RST). */
+void peer_reset(int fd);
 
 /* -- an Anthropic reply as its event stream -- */
 struct reply_text {
