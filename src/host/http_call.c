@@ -93,6 +93,8 @@ static enum text_id own_words(const struct http_call *call, CURLcode code) {
   if (call->big) return T_HOST_BIG;
   if (call->name.fail) return T_HOST_NO_MEMORY;
   if (code == CURLE_SEND_FAIL_REWIND) return T_HOST_STALE;
+  bool in_head = call->begun && call->head != HEAD_DONE; /* curl's word for both is memory */
+  if (code == CURLE_OUT_OF_MEMORY && in_head) return T_HOST_LONG_HEADER;
   return code == CURLE_OK ? T_HOST_CUT : T_NONE;
 }
 
