@@ -63,14 +63,14 @@ void http_call_end(struct http_call *call, enum http_end end, struct str why) {
 }
 
 static enum http_end end_of(const struct http_call *call, CURLcode code) {
-  long tunnel = 0;
   /* curl takes a connection that closes among the headers for an answer. */
   if (code == CURLE_OK) return call->head == HEAD_DONE ? HTTP_WHOLE : HTTP_BROKEN;
   if (call->big) return HTTP_BIG;
   if (call->head != HEAD_AWAITED) return HTTP_BROKEN;
-  (void)curl_easy_getinfo(call->easy, CURLINFO_HTTP_CONNECTCODE, &tunnel);
-  if (tunnel >= 300) return HTTP_CONNECT;
-  switch ((int)code) { /* a few of curl's codes, which are no list of ours */
+  if (!call->begun) return HTTP_CONNECT; /* a proxy broke off, or refused: nothing was sent */
+  /* A kept connection was dead, and no new one came. A few of curl's codes, which
+   * are no list of ours. */
+  switch ((int)code) {
   case CURLE_COULDNT_RESOLVE_PROXY:
   case CURLE_COULDNT_RESOLVE_HOST:
   case CURLE_COULDNT_CONNECT:

@@ -332,6 +332,39 @@ static void test_closed_on_arrival(void **state) {
   run_turns(&wire_chat, (struct counting){.breaks_at = 3}, TURNS + 2, 3);
 }
 
+/* -- a request that was never sent costs nothing -- */
+
+static bool serve_no_tunnel(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
+  (void)ctx, (void)peer, (void)body;
+  if (n == 1) peer_answer(fd, 407, "", STR_NONE);
+  if (n == 2) peer_reset(fd);
+  return false;
+}
+
+static void test_no_tunnel(void **state) {
+  struct err err = {0};
+  struct world w;
+  (void)state;
+  world_open(&w, serve_no_tunnel, NULL);
+  driver_free(w.driver);
+  http_free(w.http);
+  struct http_options through = {.proxy = peer_url(w.peer)};
+  assert_int_equal(http_new(w.loop, &through, &w.http, &err), REIN_OK);
+  assert_int_equal(driver_new(w.loop, w.http, &w.driver, &err), REIN_OK);
+  struct run_spec spec = world_spec(&w, NULL, 0);
+  spec.base_url = STR("https://model.invalid");
+  struct live *live = world_say(&w, &spec, "Hi");
+  loop_run(w.loop);
+  assert_int_equal(live->outcome, REIN_OUTCOME_MODEL_ERROR);
+  assert_int_equal(count_in(buf_str(&live->log), "retry(connect)"), 2);
+  assert_int_equal(agent_stats(run_agent(live->run)).spent, 0);
+  assert_int_equal(peer_count(w.peer), 3);
+  live_prove(live, NULL);
+  w.count = 0;
+  world_close(&w);
+  live_free(live);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_waits),
@@ -340,6 +373,7 @@ int main(void) {
       cmocka_unit_test(test_one_connection),
       cmocka_unit_test(test_stale_connections),
       cmocka_unit_test(test_closed_on_arrival),
+      cmocka_unit_test(test_no_tunnel),
   };
   return cmocka_run_group_tests(tests, world_warm, NULL);
 }

@@ -4,7 +4,8 @@
 //
 // Prints its port; at the end of stdin prints "CONNECTIONS REQUESTS" and ends.
 // Paths: /hold/N answers once N such requests are there; /refuse once refuses
-// the stream; /reset, /cut and /hang break off in their way.
+// the stream; /reset, /cut and /hang break off in their way; …/messages is a model
+// that asks for the time three times.
 import fs from 'node:fs';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -24,9 +25,28 @@ function hold(response, wanted) {
   held = [];
 }
 
-function answer(request, response) {
+function event(type, members) {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+}
+
+function model(request, response, body) {
+  const turns = body.split('"tool_result"').length - 1;
+  const call = { type: 'tool_use', id: `toolu_${turns}`, name: 'get_time', input: {} };
+  const text = { type: 'text', text: `HTTP/${request.httpVersion}` };
+  const message = { id: 'msg', content: [], usage: { input_tokens: 9, output_tokens: 1 } };
+  response.setHeader('content-type', 'text/event-stream');
+  response.write(event('message_start', { message }));
+  response.write(event('content_block_start', { index: 0, content_block: turns < 3 ? call : text }));
+  response.write(event('content_block_stop', { index: 0 }));
+  const delta = { stop_reason: turns < 3 ? 'tool_use' : 'end_turn' };
+  response.write(event('message_delta', { delta, usage: { output_tokens: 5 } }));
+  response.end(event('message_stop', {}));
+}
+
+function answer(request, response, body) {
   requests++;
   const path = request.url.split('/');
+  if (path.at(-1) === 'messages') return model(request, response, body);
   if (path[1] === 'hang') return;
   if (path[1] === 'hold') return hold(response, Number(path[2]));
   if (path[1] === 'refuse' && !refused) {
@@ -45,8 +65,9 @@ function answer(request, response) {
 }
 
 function serve(request, response) {
-  request.resume();
-  request.on('end', () => answer(request, response));
+  let body = '';
+  request.on('data', (bytes) => { body += bytes; });
+  request.on('end', () => answer(request, response, body));
 }
 
 function make() {
