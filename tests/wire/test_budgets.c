@@ -194,11 +194,21 @@ static void hide_usage(struct life *l, enum way way, struct said *told) {
   if (way == WAY_NO_USAGE || (half && !prompt_too)) told->output = -1;
 }
 
+/* Bytes of a count that still reads well would be a lie that nobody can see. */
+static bool in_counts(const struct life *l, size_t at) {
+  size_t from = at, to = at;
+  while (from > 0 && l->stream.p[from - 1] != '\n')
+    from--;
+  while (to < l->stream.n && l->stream.p[to] != '\n')
+    to++;
+  return str_has(str_part(buf_str(&l->stream), from, to - from), STR("\"usage\""));
+}
+
 static void spoil(struct life *l, enum way way) {
   size_t at = roll(l, l->stream.n);
   if (way == WAY_CUT || way == WAY_STALL) buf_cut(&l->stream, at);
   if (way == WAY_ERROR_EVENT) put_error_event(l, at);
-  if (way == WAY_GARBLED) l->stream.p[at] = "{}\"\n:\1"[roll(l, 6)];
+  if (way == WAY_GARBLED && !in_counts(l, at)) l->stream.p[at] = "{}\"\n:\1"[roll(l, 6)];
 }
 
 /* Counts what it really uses, makes the stream, spoils it. */
@@ -391,7 +401,8 @@ static void check_stop(struct life *l) {
   if (twin_is(l, "ended")) return; /* another valve would have closed before the request */
   HOLD(l, twin_is(l, "reserving"));
   l->stops->bounded++;
-  HOLD(l, left < l->twin_bound + (wanted < OUTPUT_LIMIT_MIN ? wanted : OUTPUT_LIMIT_MIN));
+  int64_t least = wanted < OUTPUT_LIMIT_MIN ? wanted : OUTPUT_LIMIT_MIN;
+  HOLD(l, left < l->twin_bound + least + SPARE); /* the twin's limits have more digits */
 }
 
 static void say(struct life *l, const char *words) {
