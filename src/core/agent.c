@@ -298,7 +298,8 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
     budget_lose(&a->budget, &f->usage);
   else
     budget_free(&a->budget);
-  if (f->kind == FAULT_BOUND && !a->sending.repaired && transcript_has_thinking(&a->talk)) {
+  /* Also when no signed block is known here: the provider's word counts, once. */
+  if (f->kind == FAULT_BOUND && !a->sending.repaired) {
     agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
     return REIN_OK;
   }

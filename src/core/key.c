@@ -21,6 +21,7 @@ uint64_t key_of_call(const struct tool *tool, const struct block *use, const str
   const char *left_out = tool ? tool->row->volatile_args : NULL;
   uint64_t members = 0; /* a sum: the order of keys does not count */
   for (const struct json *m = doc->first; m; m = m->next) {
+    if (json_is(m, JSON_NULL)) continue; /* strict modes' "absent" */
     if (left_out && listed(left_out, m->key)) continue;
     struct buf canon;
     buf_init(&canon, KEY_TEXT_MAX);

@@ -194,13 +194,6 @@ enum rein_code transcript_results(struct transcript *t, const struct block *resu
   return REIN_OK;
 }
 
-bool transcript_has_thinking(const struct transcript *t) {
-  for (size_t i = t->dropped; i < t->count; i++)
-    for (size_t j = 0; j < t->messages[i].count; j++)
-      if (t->messages[i].blocks[j].kind == BLOCK_THINKING) return true;
-  return false;
-}
-
 enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) {
   struct str *fresh = arena_array(&t->arena, struct str, t->count ? t->count : 1);
   if (!fresh) return no_room(t, err);

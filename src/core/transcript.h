@@ -44,8 +44,6 @@ enum rein_code transcript_reply(struct transcript *t, const struct block *blocks
 enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
                                   struct str note, struct err *err) REIN_CHECKED;
 /* Signed blocks of all messages so far are left out from here on. */
-/* Signed blocks that a drop would take out. */
-bool transcript_has_thinking(const struct transcript *t);
 enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) REIN_CHECKED;
 /* The last message is the user's and holds results. */
 bool transcript_ends_with_results(const struct transcript *t);

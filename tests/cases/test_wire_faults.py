@@ -277,7 +277,7 @@ row("a back-off that time forbids", [answer(BUSY, 529)], "--time-limit", "200ms"
 row("a wait of ten days", [answer(BUSY, 529, ["retry-after: 864000"])], exit=20, sent=1, says="to wait 240 h before")
 BOUND = json.dumps({"type": "error", "error": {
     "type": "invalid_request_error", "message": "messages.1: Invalid `signature` in `thinking` block"}})
-row("a refused signature that was never sent", [answer(BOUND, 400)], exit=20, sent=1, says="(attempts: 1)")
+row("a refused signature that was never sent", [answer(BOUND, 400)], exit=20, sent=2, says="(attempts: 2)")
 
 # Korean.
 row("cut, in Korean", [start()], *ONCE, lang="ko", exit=20, says="마지막 이벤트가 오기 전에", mute="the stream")
