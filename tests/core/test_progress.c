@@ -100,9 +100,10 @@ static void polling_and_clocks_are_progress(void **state) {
 
 static void volatile_parts_are_left_out(void **state) {
   (void)state;
-  static const char *const calls[] = {
-      "stamped {\"q\":1,\"nonce\":1}", "stamped {\"q\":1.0,\"nonce\":2}",
-      "stamped {\"at\":3,\"q\":1e0,\"r\":null}", "stamped {\"q\":1,\"nonce\":4}", "stamped {\"q\":1}"};
+  static const char *const calls[] = {"stamped {\"q\":1,\"nonce\":1}",
+                                      "stamped {\"q\":1.0,\"nonce\":2}",
+                                      "stamped {\"at\":3,\"q\":1e0,\"r\":null}",
+                                      "stamped {\"q\":1,\"nonce\":4}", "stamped {\"q\":1}"};
   static const char *const results[] = {"took 1 ms\nx", "took 22 ms\nx", "took 333 ms\nx",
                                         "took 4 ms\nx", "took 5 ms\nx"};
   struct script s = SCRIPT(5);
