@@ -32,6 +32,7 @@ static void put_policy(struct json_out *w, const struct policy *p) {
     field_word(w, "verdict", verdict_word(p->rules[i].verdict));
     field_text(w, "why", p->rules[i].why);
     field_text(w, "source", p->rules[i].source);
+    field_bool(w, "flag", p->rules[i].flag);
     json_close(w, '}');
   }
   json_close(w, ']');
@@ -120,9 +121,9 @@ static enum rein_code read_policy(struct arena *arena, const struct json *doc,
   if (!p || !v) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   *p = (struct policy){verdict_of(json_text(json_get(doc, "default"))), v, rules->count};
   for (const struct json *r = rules->first; r; r = r->next)
-    *v++ = (struct policy_rule){json_text(json_get(r, "tool")),
-                                verdict_of(json_text(json_get(r, "verdict"))),
-                                json_text(json_get(r, "why")), json_text(json_get(r, "source"))};
+    *v++ = (struct policy_rule){
+        json_text(json_get(r, "tool")), verdict_of(json_text(json_get(r, "verdict"))),
+        json_text(json_get(r, "why")), json_text(json_get(r, "source")), field_get_bool(r, "flag")};
   c->policy = p;
   return REIN_OK;
 }

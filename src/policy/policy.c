@@ -119,7 +119,7 @@ enum rein_code policy_add(struct arena *arena, struct policy *policy, struct str
   name = str_trim(name);
   enum rein_code code = check_name(name, err);
   if (code) return code;
-  rules[0] = (struct policy_rule){.tool = name, .source = kept};
+  rules[0] = (struct policy_rule){.tool = name, .source = kept, .flag = true};
   if (!read_verdict(str_trim(word), &rules[0].verdict))
     return ERR(err, REIN_INPUT, T_POLICY_BAD_VERDICT, name, word);
   for (size_t i = 0; i < policy->count; i++)
@@ -129,12 +129,14 @@ enum rein_code policy_add(struct arena *arena, struct policy *policy, struct str
   return REIN_OK;
 }
 
-/* Deny beats all; a rule that names the tool beats "*"; ask beats allow. */
+/* Deny beats all; a rule that names the tool beats "*"; what the command line
+ * says beats the config; ask beats allow. */
 static bool beats(const struct policy_rule *a, const struct policy_rule *b) {
   if (!b) return true;
   if ((a->verdict == REIN_DENY) != (b->verdict == REIN_DENY)) return a->verdict == REIN_DENY;
   bool a_all = str_is(a->tool, "*"), b_all = str_is(b->tool, "*");
   if (a_all != b_all) return b_all;
+  if (a->flag != b->flag) return a->flag;
   return a->verdict == REIN_ASK && b->verdict == REIN_ALLOW;
 }
 

@@ -4,7 +4,8 @@
  *   {"default": "ask", "rules": {"write_report": "ask",
  *    "send_email": {"verdict": "deny", "why": "retired; use the ticket tool"}}}
  *
- * Deny anywhere wins. Else a rule beats the row's own verdict, and that the
+ * Deny anywhere wins. Else a rule that names the tool beats "*", a flag beats a
+ * config, ask beats allow; a rule beats the row's own verdict, and that the
  * default. A rule "*" is a rule for every tool.
  */
 #pragma once
@@ -18,6 +19,7 @@ struct policy_rule {
   enum rein_verdict verdict;
   struct str why;    /* may be empty */
   struct str source; /* the rule as written, for explanations */
+  bool flag;         /* from the command line: said last, so it beats a config's rule of its kind */
 };
 
 struct policy {

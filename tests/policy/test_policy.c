@@ -94,8 +94,10 @@ static void from_the_command_line(void **state) {
   assert_int_equal(policy_add(&l.arena, &l.policy, STR("b=deny"), &l.err), REIN_OK);
   assert_int_equal(policy_add(&l.arena, &l.policy, STR(" a = allow "), &l.err), REIN_OK);
   assert_int_equal(policy_judge(&l.policy, STR("b"), REIN_ALLOW).verdict, REIN_DENY);
-  /* among equals ask beats allow: a flag does not widen what config narrows */
-  assert_int_equal(policy_judge(&l.policy, STR("a"), REIN_ALLOW).verdict, REIN_ASK);
+  /* the flag that an error advises does what it says; a deny it never lifts */
+  assert_int_equal(policy_judge(&l.policy, STR("a"), REIN_ALLOW).verdict, REIN_ALLOW);
+  assert_int_equal(policy_add(&l.arena, &l.policy, STR("b=allow"), &l.err), REIN_OK);
+  assert_int_equal(policy_judge(&l.policy, STR("b"), REIN_ALLOW).verdict, REIN_DENY);
   assert_int_equal(policy_add(&l.arena, &l.policy, STR("b"), &l.err), REIN_INPUT);
   assert_int_equal(l.err.text, T_POLICY_NO_EQUALS);
   assert_int_equal(policy_add(&l.arena, &l.policy, STR("b="), &l.err), REIN_INPUT);
@@ -104,6 +106,8 @@ static void from_the_command_line(void **state) {
   static const struct rein_tool rows[] = {{.name = "a"}};
   size_t idle = policy_idle_rule(&l.policy, rows, 1, 0);
   assert_true(str_is(l.policy.rules[idle].tool, "b"));
+  idle = policy_idle_rule(&l.policy, rows, 1, idle + 1);
+  assert_true(str_is(l.policy.rules[idle].source, "b=deny"));
   assert_int_equal(policy_idle_rule(&l.policy, rows, 1, idle + 1), l.policy.count);
   arena_release(&l.arena);
 }

@@ -6,8 +6,8 @@
 static struct attempt *played(const char *path, size_t size, struct event *event,
                               struct buf *text) {
   struct buf bytes;
+  shared_read(&bytes, path); /* first: it skips where there is nothing */
   struct attempt *a = attempt_open(200);
-  shared_read(&bytes, path);
   play_pieces(a, buf_str(&bytes), size, text);
   attempt_close(a, text, event);
   buf_release(&bytes);
