@@ -111,7 +111,7 @@ static void on_line(struct prompt *prompt, struct str line) {
     break;
   case ANSWER_PROJECT: cli_say(prompt->cli, T_CLI_ASK_PROJECT); break;
   case ANSWER_VIEW: show_call(prompt, true); break;
-  case ANSWER_OTHER: break;
+  case ANSWER_OTHER: cli_say(prompt->cli, T_CLI_ASK_OTHER); break;
   }
   show_question(prompt);
 }

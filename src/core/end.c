@@ -50,7 +50,8 @@ enum rein_code end_with_calls(struct agent *a, enum rein_outcome outcome, enum t
 enum rein_code end_turns(struct agent *a, struct err *err) {
   struct num_text room;
   struct str n = str_num(&room, a->config.limits.max_turns);
-  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TURNS, n);
+  bool none = a->config.limits.max_turns == 0; /* as in `rein ask`: nothing to raise there */
+  (void)ERR(&a->end.why, REIN_LIMIT, none ? T_CORE_END_NO_TURNS : T_CORE_END_TURNS, n);
   return end_with_calls(a, REIN_OUTCOME_TURNS, T_CORE_CALL_TURNS, T_CORE_CALL_STOPPED, n, err);
 }
 

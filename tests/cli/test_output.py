@@ -79,8 +79,8 @@ class Output(CliTest):
         """Exit code, object and sentence, for each way to end that a model can bring about."""
         refusal = start() + text_block("I won't") + end("refusal")
         cases = [
-            ("turns", 10, [LOOP], ["--max-turns", "1"], "the limit of 1 tool turns"),
-            ("turns", 10, [LOOP], ["--max-turns", "0"], "the limit of 0 tool turns"),
+            ("turns", 10, [LOOP], ["--max-turns", "1"], "the limit of tool turns (1)"),
+            ("turns", 10, [LOOP], ["--max-turns", "0"], "no tool turn is allowed here"),
             ("tokens", 11, [says("x")], ["--token-budget", "600"], "tokens"),
             ("tokens", 11, [says("x")], ["--token-budget", "0"], "tokens"),
             ("time", 13, [{"body": start(), "hang": True}], ["--time-limit", "300ms"], "time limit of 0.3 s"),
@@ -125,7 +125,7 @@ class Output(CliTest):
         stopped = self.rein("x", "--max-turns", "0", model=self.model(calls(("get_time", {}), text="let me see")))
         self.assertEqual(stopped.out, "")
         self.assertIn("let me see", stopped.err)
-        self.assertIn('tool failed: "not run: the limit of 0 tool turns', stopped.err)
+        self.assertIn('tool failed: "not run: the limit of tool turns (0)', stopped.err)
 
     def test_nobody_can_be_asked(self):
         for data in (None, "y\ny\n"):
