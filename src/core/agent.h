@@ -49,7 +49,9 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
 void agent_free(struct agent *agent); /* NULL is fine */
 enum rein_code agent_feed(struct agent *agent, const struct event *event, struct err *err)
     REIN_CHECKED;
-/* The next action; false: nothing to do until something happens. */
+/* The next action; false: nothing to do until something happens. Pull until
+ * false after each event: what was pulled is part of the state, so a replay
+ * agrees only with one who did. */
 bool agent_next(struct agent *agent, struct action *action);
 /* When a TICK is due; INT64_MAX: never. */
 int64_t agent_deadline(const struct agent *agent);

@@ -211,6 +211,7 @@ static void live(uint64_t seed) {
     steps++;
     if (l.ask) feed_verdict(&l, l.ask);
     l.ask = 0;
+    pull(&l); /* whoever drives pulls after each event, and so does a replay */
     if (l.pending_count) {
       answer_something(&l);
     } else {
