@@ -8,6 +8,7 @@
 #include "json/write.h"
 #include "wire/anthropic.h"
 #include "wire/wires.h"
+#include "wire/put.h"
 #include "wire/words.h"
 
 #include <assert.h>
@@ -26,14 +27,7 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
   json_open(&w, '[');
   for (size_t i = 0; i < count; i++) {
     json_open(&w, '{');
-    json_key(&w, "name");
-    json_put_text(&w, tools[i].name);
-    if (tools[i].description.n) {
-      json_key(&w, "description");
-      json_put_text(&w, tools[i].description);
-    }
-    json_key(&w, "input_schema");
-    json_put_raw(&w, tools[i].schema);
+    put_tool_members(&w, &tools[i], "input_schema");
     json_close(&w, '}');
   }
   json_close(&w, ']');
@@ -41,36 +35,17 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
 
 /* -- messages -- */
 
-static void put_type(struct json_out *w, const char *type) {
-  json_open(w, '{');
-  json_key(w, "type");
-  json_put_text(w, str_of(type));
-}
-
 static void put_id(struct json_out *w, const char *key, struct str id) {
   struct buf b;
   buf_init(&b, id.n + 32);
   words_put_id(&b, id);
-  json_key(w, key);
-  json_put_text(w, buf_str(&b));
-  if (b.fail) w->buf->fail = b.fail;
-  buf_release(&b);
-}
-
-static void put_name(struct json_out *w, struct str name) {
-  struct buf b;
-  buf_init(&b, 128);
-  words_put_name(&b, name);
-  json_key(w, "name");
-  json_put_text(w, buf_str(&b));
-  if (b.fail) w->buf->fail = b.fail;
-  buf_release(&b);
+  put_made(w, key, &b);
 }
 
 static void put_call(struct json_out *w, const struct block *b) {
-  put_type(w, "tool_use");
+  put_typed(w, "tool_use");
   put_id(w, "id", b->id);
-  put_name(w, b->name);
+  put_call_name(w, b->name);
   json_key(w, "input");
   if (!b->args_bad) {
     json_put_raw(w, b->args);
@@ -84,7 +59,7 @@ static void put_call(struct json_out *w, const struct block *b) {
 }
 
 static void put_result(struct json_out *w, const struct block *b) {
-  put_type(w, "tool_result");
+  put_typed(w, "tool_result");
   put_id(w, "tool_use_id", b->id);
   if (b->text.n) {
     json_key(w, "content");
@@ -98,7 +73,7 @@ static void put_result(struct json_out *w, const struct block *b) {
 }
 
 static void put_text(struct json_out *w, const struct block *b) {
-  put_type(w, "text");
+  put_typed(w, "text");
   json_key(w, "text");
   json_put_text(w, b->text);
   json_close(w, '}');

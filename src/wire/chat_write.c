@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 #include "wire/openai.h"
+#include "wire/put.h"
 #include "wire/quirks.h"
 #include "wire/wires.h"
 #include "wire/words.h"
@@ -17,19 +18,10 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
   struct json_out w = json_out(out);
   json_open(&w, '[');
   for (size_t i = 0; i < count; i++) {
-    json_open(&w, '{');
-    json_key(&w, "type");
-    json_put_text(&w, STR("function"));
+    put_typed(&w, "function");
     json_key(&w, "function");
     json_open(&w, '{');
-    json_key(&w, "name");
-    json_put_text(&w, tools[i].name);
-    if (tools[i].description.n) {
-      json_key(&w, "description");
-      json_put_text(&w, tools[i].description);
-    }
-    json_key(&w, "parameters");
-    json_put_raw(&w, tools[i].schema);
+    put_tool_members(&w, &tools[i], "parameters");
     json_close(&w, '}');
     json_close(&w, '}');
   }
@@ -214,7 +206,7 @@ static void put_call(struct json_out *w, const struct block *b, const struct qui
   json_put_text(w, STR("function"));
   json_key(w, "function");
   json_open(w, '{');
-  openai_put_name(w, b->name);
+  put_call_name(w, b->name);
   openai_put_args(w, b);
   json_close(w, '}');
   bool own = b->raw.n > 2 && str_is(b->wire, wire_chat.name) && !q->plain_calls;

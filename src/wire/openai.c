@@ -2,6 +2,7 @@
 #include "wire/openai.h"
 
 #include "wire/draft.h"
+#include "wire/put.h"
 #include "wire/words.h"
 
 void openai_put_headers(struct buf *out, struct str key) {
@@ -13,13 +14,6 @@ void openai_put_headers(struct buf *out, struct str key) {
   buf_c(out, '\n');
 }
 
-static void put_made(struct json_out *w, const char *key, struct buf *made) {
-  json_key(w, key);
-  json_put_text(w, buf_str(made));
-  if (made->fail) w->buf->fail = made->fail;
-  buf_release(made);
-}
-
 void openai_put_id(struct json_out *w, const char *key, struct str id) {
   struct buf b;
   buf_init(&b, id.n + 32);
@@ -27,17 +21,10 @@ void openai_put_id(struct json_out *w, const char *key, struct str id) {
   put_made(w, key, &b);
 }
 
-void openai_put_name(struct json_out *w, struct str name) {
-  struct buf b;
-  buf_init(&b, 128);
-  words_put_name(&b, name);
-  put_made(w, "name", &b);
-}
-
 void openai_put_args(struct json_out *w, const struct block *call) {
   struct buf b;
-  json_key(w, "arguments");
   if (!call->args_bad) {
+    json_key(w, "arguments");
     json_put_text(w, call->args);
     return;
   }
@@ -47,9 +34,7 @@ void openai_put_args(struct json_out *w, const struct block *call) {
   json_key(&inner, "INVALID_JSON");
   json_put_text(&inner, call->args);
   json_close(&inner, '}');
-  json_put_text(w, buf_str(&b));
-  if (b.fail) w->buf->fail = b.fail;
-  buf_release(&b);
+  put_made(w, "arguments", &b);
 }
 
 void openai_put_result(struct json_out *w, const char *key, const struct block *result) {

@@ -13,9 +13,8 @@
 #define OPENAI_URL "https://api.openai.com/v1"
 
 void openai_put_headers(struct buf *out, struct str key);
-/* A member with an id or a name in the letters that servers take. */
+/* A member with an id in the letters that servers take. */
 void openai_put_id(struct json_out *w, const char *key, struct str id);
-void openai_put_name(struct json_out *w, struct str name);
 /* A call's arguments as the string that both wires want; INVALID_JSON in it
  * where they do not parse. */
 void openai_put_args(struct json_out *w, const struct block *call);

@@ -4,6 +4,7 @@
  * round. What comes back is read in openai_read.c.
  */
 #include "wire/openai.h"
+#include "wire/put.h"
 #include "wire/quirks.h"
 #include "wire/wires.h"
 #include "wire/words.h"
@@ -18,17 +19,8 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
   struct json_out w = json_out(out);
   json_open(&w, '[');
   for (size_t i = 0; i < count; i++) {
-    json_open(&w, '{');
-    json_key(&w, "type");
-    json_put_text(&w, STR("function"));
-    json_key(&w, "name");
-    json_put_text(&w, tools[i].name);
-    if (tools[i].description.n) {
-      json_key(&w, "description");
-      json_put_text(&w, tools[i].description);
-    }
-    json_key(&w, "parameters");
-    json_put_raw(&w, tools[i].schema);
+    put_typed(&w, "function");
+    put_tool_members(&w, &tools[i], "parameters");
     json_key(&w, "strict"); /* left out, the server may take it for strict */
     json_put_bool(&w, false);
     json_close(&w, '}');
@@ -38,14 +30,8 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
 
 /* -- items of the user -- */
 
-static void put_type(struct json_out *w, const char *type) {
-  json_open(w, '{');
-  json_key(w, "type");
-  json_put_text(w, str_of(type));
-}
-
 static void put_output(struct json_out *w, const struct block *b) {
-  put_type(w, "function_call_output");
+  put_typed(w, "function_call_output");
   openai_put_id(w, "call_id", b->id);
   openai_put_result(w, "output", b);
   json_close(w, '}');
@@ -56,14 +42,14 @@ static void put_words(struct json_out *w, const struct message *m) {
   for (size_t i = 0; i < m->count; i++) {
     if (m->blocks[i].kind != BLOCK_TEXT || words_blank(m->blocks[i].text)) continue;
     if (!open) {
-      put_type(w, "message");
+      put_typed(w, "message");
       json_key(w, "role");
       json_put_text(w, STR("user"));
       json_key(w, "content");
       json_open(w, '[');
     }
     open = true;
-    put_type(w, "input_text");
+    put_typed(w, "input_text");
     json_key(w, "text");
     json_put_text(w, m->blocks[i].text);
     json_close(w, '}');
@@ -80,7 +66,7 @@ static bool is_own(const struct block *b) {
 }
 
 static void put_text(struct json_out *w, const struct block *b) {
-  put_type(w, "message");
+  put_typed(w, "message");
   json_key(w, "role");
   json_put_text(w, STR("assistant"));
   json_key(w, "content");
@@ -89,9 +75,9 @@ static void put_text(struct json_out *w, const struct block *b) {
 }
 
 static void put_call(struct json_out *w, const struct block *b) {
-  put_type(w, "function_call");
+  put_typed(w, "function_call");
   openai_put_id(w, "call_id", b->id);
-  openai_put_name(w, b->name);
+  put_call_name(w, b->name);
   openai_put_args(w, b);
   json_close(w, '}');
 }
@@ -102,7 +88,7 @@ static void put_call_member(struct json_out *w, const struct json *m, const stru
   if (str_is(m->key, "call_id")) {
     openai_put_id(w, "call_id", b->id);
   } else if (str_is(m->key, "name")) {
-    openai_put_name(w, b->name);
+    put_call_name(w, b->name);
   } else if (str_is(m->key, "arguments") && (b->args_bad || !str_eq(json_text(m), b->args))) {
     openai_put_args(w, b);
   } else {

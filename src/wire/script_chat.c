@@ -29,11 +29,6 @@ static struct json_out open_delta(struct stage *s) {
   return w;
 }
 
-static void close_chunk(struct stage *s, struct json_out *w) {
-  json_close(w, '}');
-  buf_lit(s->out, "\n\n");
-}
-
 static void close_delta(struct stage *s, struct json_out *w, struct str finish) {
   json_close(w, '}');
   json_key(w, "finish_reason");
@@ -43,7 +38,7 @@ static void close_delta(struct stage *s, struct json_out *w, struct str finish) 
     json_put_null(w);
   json_close(w, '}');
   json_close(w, ']');
-  close_chunk(s, w);
+  stage_close_event(s, w);
 }
 
 static void put_in_pieces(struct stage *s, const char *key, struct str text) {
@@ -129,7 +124,7 @@ static void put_usage(struct stage *s) {
   json_key(&w, "total_tokens");
   json_put_num(&w, input + output);
   json_close(&w, '}');
-  close_chunk(s, &w);
+  stage_close_event(s, &w);
 }
 
 void stage_chat(struct stage *s) {

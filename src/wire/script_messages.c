@@ -3,26 +3,10 @@
 #include "base/utf8.h"
 #include "wire/script_parts.h"
 
-static struct json_out open_event(struct stage *s, const char *type) {
-  buf_lit(s->out, "event: ");
-  buf_put(s->out, str_of(type));
-  buf_lit(s->out, "\ndata: ");
-  struct json_out w = json_out(s->out);
-  json_open(&w, '{');
-  json_key(&w, "type");
-  json_put_text(&w, str_of(type));
-  return w;
-}
-
-static void close_event(struct stage *s, struct json_out *w) {
-  json_close(w, '}');
-  buf_lit(s->out, "\n\n");
-}
-
 /* Event of the block at hand, with an object `what` opened in it. */
 static struct json_out open_inside(struct stage *s, const char *event, const char *what,
                                    const char *type) {
-  struct json_out w = open_event(s, event);
+  struct json_out w = stage_open_event(s, event);
   json_key(&w, "index");
   json_put_num(&w, s->index);
   json_key(&w, what);
@@ -34,7 +18,7 @@ static struct json_out open_inside(struct stage *s, const char *event, const cha
 
 static void close_inside(struct stage *s, struct json_out *w) {
   json_close(w, '}');
-  close_event(s, w);
+  stage_close_event(s, w);
 }
 
 static void put_delta(struct stage *s, const char *type, const char *key, struct str piece) {
@@ -45,10 +29,10 @@ static void put_delta(struct stage *s, const char *type, const char *key, struct
 }
 
 static void stop_block(struct stage *s) {
-  struct json_out w = open_event(s, "content_block_stop");
+  struct json_out w = stage_open_event(s, "content_block_stop");
   json_key(&w, "index");
   json_put_num(&w, s->index++);
-  close_event(s, &w);
+  stage_close_event(s, &w);
 }
 
 static void put_in_pieces(struct stage *s, const char *type, const char *key, struct str text,
@@ -100,7 +84,7 @@ static void put_call(struct stage *s, const struct json *call) {
 /* -- the message -- */
 
 static void start_message(struct stage *s) {
-  struct json_out w = open_event(s, "message_start");
+  struct json_out w = stage_open_event(s, "message_start");
   json_key(&w, "message");
   json_open(&w, '{');
   stage_id(s, &w, "id", "msg_script_", 0);
@@ -125,7 +109,7 @@ static void start_message(struct stage *s) {
 }
 
 static void end_message(struct stage *s, struct str stop) {
-  struct json_out w = open_event(s, "message_delta");
+  struct json_out w = stage_open_event(s, "message_delta");
   json_key(&w, "delta");
   json_open(&w, '{');
   json_key(&w, "stop_reason");
@@ -138,9 +122,9 @@ static void end_message(struct stage *s, struct str stop) {
   json_key(&w, "output_tokens");
   json_put_num(&w, stage_tokens(s->written));
   json_close(&w, '}');
-  close_event(s, &w);
-  w = open_event(s, "message_stop");
-  close_event(s, &w);
+  stage_close_event(s, &w);
+  w = stage_open_event(s, "message_stop");
+  stage_close_event(s, &w);
 }
 
 void stage_messages(struct stage *s) {

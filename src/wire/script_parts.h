@@ -81,6 +81,10 @@ struct stage {
 void stage_messages(struct stage *stage);
 void stage_responses(struct stage *stage);
 void stage_chat(struct stage *stage);
+/* A named event of a stream, an object that begins with its type; and the end of
+ * an event, named or not. */
+struct json_out stage_open_event(struct stage *stage, const char *type);
+void stage_close_event(struct stage *stage, struct json_out *w);
 /* For these three: tokens that so many bytes count as; a member with an id of
  * the reply's number (and another number, 0: none); a call's arguments. */
 int64_t stage_tokens(size_t bytes);

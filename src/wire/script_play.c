@@ -2,9 +2,24 @@
  * said, which calls are made. The bytes are script_messages.c's,
  * script_responses.c's and script_chat.c's. */
 #include "text/text.h"
+#include "wire/put.h"
 #include "wire/script_parts.h"
 
 #define BYTES_PER_TOKEN 4 /* counted so, since nobody knows a script's tokenizer */
+
+struct json_out stage_open_event(struct stage *s, const char *type) {
+  buf_lit(s->out, "event: ");
+  buf_put(s->out, str_of(type));
+  buf_lit(s->out, "\ndata: ");
+  struct json_out w = json_out(s->out);
+  put_typed(&w, type);
+  return w;
+}
+
+void stage_close_event(struct stage *s, struct json_out *w) {
+  json_close(w, '}');
+  buf_lit(s->out, "\n\n");
+}
 
 int64_t stage_tokens(size_t bytes) {
   return bytes < BYTES_PER_TOKEN ? 1 : (int64_t)(bytes / BYTES_PER_TOKEN);

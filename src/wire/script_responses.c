@@ -9,25 +9,9 @@ struct items {
   struct buf all;
 };
 
-static struct json_out open_event(struct stage *s, const char *type) {
-  buf_lit(s->out, "event: ");
-  buf_put(s->out, str_of(type));
-  buf_lit(s->out, "\ndata: ");
-  struct json_out w = json_out(s->out);
-  json_open(&w, '{');
-  json_key(&w, "type");
-  json_put_text(&w, str_of(type));
-  return w;
-}
-
-static void close_event(struct stage *s, struct json_out *w) {
-  json_close(w, '}');
-  buf_lit(s->out, "\n\n");
-}
-
 /* Event of the item at hand. */
 static struct json_out open_place(struct stage *s, const char *type) {
-  struct json_out w = open_event(s, type);
+  struct json_out w = stage_open_event(s, type);
   json_key(&w, "output_index");
   json_put_num(&w, s->index);
   return w;
@@ -39,7 +23,7 @@ static void put_delta(struct stage *s, const char *type, const char *part, struc
   if (part) json_put_num(&w, 0);
   json_key(&w, "delta");
   json_put_text(&w, piece);
-  close_event(s, &w);
+  stage_close_event(s, &w);
 }
 
 static void put_in_pieces(struct stage *s, const char *type, const char *part, struct str text,
@@ -55,7 +39,7 @@ static void put_item_event(struct stage *s, const char *type, struct str item) {
   struct json_out w = open_place(s, type);
   json_key(&w, "item");
   json_put_raw(&w, item);
-  close_event(s, &w);
+  stage_close_event(s, &w);
 }
 
 static void open_item(struct stage *s, struct json_out *w, const char *type, const char *prefix) {
@@ -192,7 +176,7 @@ static void put_usage(struct stage *s, struct json_out *w) {
 }
 
 static struct json_out open_response(struct stage *s, const char *event, struct str status) {
-  struct json_out w = open_event(s, event);
+  struct json_out w = stage_open_event(s, event);
   json_key(&w, "response");
   json_open(&w, '{');
   stage_id(s, &w, "id", "resp_script_", 0);
@@ -230,7 +214,7 @@ static void end_response(struct items *items) {
   json_close(&w, ']');
   put_usage(s, &w);
   json_close(&w, '}');
-  close_event(s, &w);
+  stage_close_event(s, &w);
 }
 
 void stage_responses(struct stage *s) {
@@ -238,7 +222,7 @@ void stage_responses(struct stage *s) {
   buf_init(&items.all, 4 * SCRIPT_TEXT_MAX);
   struct json_out w = open_response(s, "response.created", STR("in_progress"));
   json_close(&w, '}');
-  close_event(s, &w);
+  stage_close_event(s, &w);
   if (s->thinking.n) put_thinking(&items);
   if (s->words.n) put_text(&items);
   for (const struct json *call = s->first_call; call; call = call->next)
