@@ -1,5 +1,6 @@
 /* The no-progress valve: its ladder, its presets, and the handed scripts. */
 #include "core/play.h"
+#include "support/shared.h"
 
 /* A script: what each turn calls and what that answers. */
 struct script {
@@ -189,19 +190,12 @@ static struct str map_call(struct arena *arena, struct str call) {
 
 static void handed_scripts(void **state) {
   (void)state;
-  char path[4096];
-  static char text[65536];
-  const char *shared = getenv("REIN_SHARED");
-  snprintf(path, sizeof path, "%s/cases/B05-no-progress-against-polling/scripts.json",
-           shared ? shared : "../shared");
-  FILE *f = fopen(path, "rb");
-  if (!f) skip();
-  size_t n = fread(text, 1, sizeof text, f);
-  fclose(f);
+  struct buf file;
   struct arena arena;
+  shared_read(&file, "cases/B05-no-progress-against-polling/scripts.json");
   struct json *doc;
   arena_init(&arena, 1 << 24);
-  assert_int_equal(json_parse(&arena, (struct str){text, n}, 0, &doc, NULL), REIN_OK);
+  assert_int_equal(json_parse(&arena, buf_str(&file), 0, &doc, NULL), REIN_OK);
   for (const struct json *row = doc->first; row; row = row->next) {
     const char *calls[64], *results[64];
     size_t count = 0;
@@ -221,6 +215,7 @@ static void handed_scripts(void **state) {
                json_text(json_get(row, "name")).p, stopped ? "stopped" : "went on");
     play_release(&p);
   }
+  buf_release(&file);
   arena_release(&arena);
 }
 

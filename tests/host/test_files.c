@@ -1,5 +1,5 @@
 /* Paths below a root: what is inside, what is not, and how it is said. */
-#include "root.h"
+#include "swap.h"
 
 #include "json/json.h"
 #include "support/oom.h"
@@ -365,36 +365,12 @@ static void paths_of(void **state) {
 
 /* ---- a folder that is swapped for a link meanwhile --------------------------------------- */
 
-struct swap {
-  char folder[PATH_MAX], link[PATH_MAX], away[PATH_MAX];
-  atomic_bool stop;
-  atomic_int swaps;
-};
-
-static void *swap_main(void *ctx) {
-  struct swap *s = ctx;
-  while (!atomic_load(&s->stop)) {
-    assert(rename(s->folder, s->away) == 0 && rename(s->link, s->folder) == 0);
-    assert(rename(s->folder, s->link) == 0 && rename(s->away, s->folder) == 0);
-    atomic_fetch_add(&s->swaps, 1);
-  }
-  return NULL;
-}
-
-static void swap_start(struct place *p, struct swap *s, pthread_t *thread) {
-  PRINT(s->folder, "%s", place_path(p, "w/proj/box"));
-  PRINT(s->link, "%s", place_path(p, "w/proj/box-link"));
-  PRINT(s->away, "%s", place_path(p, "w/proj/box-away"));
-  assert_int_equal(pthread_create(thread, NULL, swap_main, s), 0);
-}
-
 #define RACES 4000
 
 static void swapped_folder(void **state) {
   (void)state;
   struct place p;
   static struct swap s;
-  pthread_t thread;
   int inside = 0, refused = 0;
   place_init(&p);
   place_folder(&p, "outside");
@@ -402,7 +378,7 @@ static void swapped_folder(void **state) {
   place_folder(&p, "w/proj/box");
   place_file(&p, "w/proj/box/f.txt", "ok");
   place_link(&p, "../../outside", "w/proj/box-link");
-  swap_start(&p, &s, &thread);
+  swap_start(&p, &s, "w/proj/box");
   for (int i = 0; i < RACES || ((inside == 0 || atomic_load(&s.swaps) < 10) && i < 100 * RACES);
        i++) {
     if (place_get(&p, STR("box/f.txt"), FILES_READ) == REIN_OK) {
@@ -412,8 +388,7 @@ static void swapped_folder(void **state) {
       refused++;
     }
   }
-  atomic_store(&s.stop, true);
-  pthread_join(thread, NULL);
+  swap_stop(&s);
   assert_true(inside > 0);
   print_message("%d read, %d refused, %d swaps\n", inside, refused, atomic_load(&s.swaps));
   place_release(&p);

@@ -1,5 +1,5 @@
 /* Writing below reports/ and nowhere else, whole or not at all. */
-#include "root.h"
+#include "swap.h"
 
 #include "support/oom.h"
 
@@ -293,43 +293,20 @@ static void full_disk(void **state) {
 
 /* ---- races ------------------------------------------------------------------------ */
 
-struct swap {
-  char folder[PATH_MAX], link[PATH_MAX], away[PATH_MAX];
-  atomic_bool stop;
-  atomic_int swaps;
-};
-
-static void *swap_main(void *ctx) {
-  struct swap *s = ctx;
-  while (!atomic_load(&s->stop)) {
-    /* What was written meanwhile may have made the folder anew. */
-    if (rename(s->folder, s->away) == 0) (void)rename(s->link, s->folder);
-    (void)rename(s->folder, s->link);
-    (void)rename(s->away, s->folder);
-    atomic_fetch_add(&s->swaps, 1);
-  }
-  return NULL;
-}
-
 static void swapped_folder(void **state) {
   (void)state;
   struct place p;
   static struct swap s;
-  pthread_t thread;
   place_init(&p);
   place_folder(&p, "outside");
   place_folder(&p, "w/proj/reports");
   place_folder(&p, "w/proj/reports/box");
   place_link(&p, "../../../outside", "w/proj/reports/box-link");
-  PRINT(s.folder, "%s", place_path(&p, "w/proj/reports/box"));
-  PRINT(s.link, "%s", place_path(&p, "w/proj/reports/box-link"));
-  PRINT(s.away, "%s", place_path(&p, "w/proj/reports/box-away"));
-  assert_int_equal(pthread_create(&thread, NULL, swap_main, &s), 0);
+  swap_start(&p, &s, "w/proj/reports/box");
   int good = 0;
   for (int i = 0; i < 150 || ((good == 0 || atomic_load(&s.swaps) < 10) && i < 20000); i++)
     good += put(&p, STR("reports/box/x.md"), STR("text")) == REIN_OK;
-  atomic_store(&s.stop, true);
-  pthread_join(thread, NULL);
+  swap_stop(&s);
   print_message("%d written, %d swaps\n", good, atomic_load(&s.swaps));
   assert_true(good > 0);
   assert_int_equal(place_count(&p, "outside"), 0);

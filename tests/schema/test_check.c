@@ -2,6 +2,7 @@
 #include "schema/check.h"
 
 #include "support/oom.h"
+#include "support/shared.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,19 +101,12 @@ static void fails(void **state) {
 
 static void handed_nulls(void **state) {
   (void)state;
-  char path[4096];
-  static char text[65536];
-  const char *shared = getenv("REIN_SHARED");
-  snprintf(path, sizeof path, "%s/cases/A03-null-for-optional/cases.json",
-           shared ? shared : "../shared");
-  FILE *f = fopen(path, "rb");
-  if (!f) skip();
-  size_t n = fread(text, 1, sizeof text, f);
-  fclose(f);
+  struct buf file;
   struct arena arena;
+  shared_read(&file, "cases/A03-null-for-optional/cases.json");
   struct json *doc;
   arena_init(&arena, 1 << 22);
-  assert_int_equal(json_parse(&arena, (struct str){text, n}, 0, &doc, NULL), REIN_OK);
+  assert_int_equal(json_parse(&arena, buf_str(&file), 0, &doc, NULL), REIN_OK);
   for (const struct json *row = doc->first; row; row = row->next) {
     struct checked c;
     const struct json *out = json_get(row, "out");
@@ -132,6 +126,7 @@ static void handed_nulls(void **state) {
     }
     release(&c);
   }
+  buf_release(&file);
   arena_release(&arena);
 }
 

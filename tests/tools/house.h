@@ -190,3 +190,17 @@ __attribute__((unused)) static const char *house_json(struct house *h, const cha
 
 #define assert_has(text, part) assert_non_null(strstr((text), (part)))
 #define assert_has_not(text, part) assert_null(strstr((text), (part)))
+
+/* A call that is told to stop before it begins: an error that says so. */
+__attribute__((unused)) static void house_cancelled(struct house *h, const char *tool,
+                                                    struct str args) {
+  struct rein_call *call = NULL;
+  struct err err = {0};
+  const struct rein_tool *row = builtin_tool(tool);
+  assert_int_equal(call_new(row, &h->house, args, &call, &err), REIN_OK);
+  atomic_store(&call->cancelled, true);
+  assert_int_equal(row->run(call), REIN_OK);
+  assert_true(call->is_error);
+  assert_non_null(strstr(buf_z(&call->result), "cancelled"));
+  call_free(call);
+}

@@ -375,17 +375,9 @@ static void pieces(void **state) {
 static void cancelled(void **state) {
   (void)state;
   struct house h;
-  struct rein_call *call = NULL;
-  struct err err = {0};
   open_house(&h);
   house_file(&h, "a.txt", STR("text\n"));
-  const struct rein_tool *row = builtin_tool("search_files");
-  assert_int_equal(call_new(row, &h.house, STR("{\"pattern\":\"text\"}"), &call, &err), REIN_OK);
-  atomic_store(&call->cancelled, true);
-  assert_int_equal(row->run(call), REIN_OK);
-  assert_true(call->is_error);
-  assert_has(buf_z(&call->result), "cancelled");
-  call_free(call);
+  house_cancelled(&h, "search_files", STR("{\"pattern\":\"text\"}"));
   house_drop(&h);
 }
 

@@ -5,34 +5,28 @@
 #include "sha256.h"
 #include "shared.h"
 
-struct stream {
-  const struct json *want;
-  struct str name;
-  size_t size;
-};
-
-static const struct json *want_of(const struct stream *s, const char *key) {
+static const struct json *want_of(const struct recording *s, const char *key) {
   return json_get(s->want, key);
 }
 
-static void says(const struct stream *s, const char *what, bool fine) {
+static void says(const struct recording *s, const char *what, bool fine) {
   if (!fine) fail_msg("%.*s in pieces of %zu: %s", (int)s->name.n, s->name.p, s->size, what);
 }
 
-static void check_count(const struct stream *s, const char *key, int64_t got) {
+static void check_count(const struct recording *s, const char *key, int64_t got) {
   int64_t want = 0;
   (void)json_int(json_get(want_of(s, "usage"), key), &want);
   says(s, key, got == want);
 }
 
-static void check_usage(const struct stream *s, const struct usage *u) {
+static void check_usage(const struct recording *s, const struct usage *u) {
   check_count(s, "input_tokens", u->input);
   check_count(s, "output_tokens", u->output);
   check_count(s, "cache_read_input_tokens", u->cache_read);
   check_count(s, "cache_creation_input_tokens", u->cache_write);
 }
 
-static void check_text(const struct stream *s, struct str text) {
+static void check_shown(const struct recording *s, struct str text) {
   const struct json *whole = want_of(s, "text"), *digest = want_of(s, "text_sha256");
   char hex[65];
   int64_t length;
@@ -57,14 +51,14 @@ static struct str type_of(struct arena *arena, const struct block *b) {
   return STR_NONE;
 }
 
-static void check_call(const struct stream *s, const struct json *want, const struct block *b) {
+static void check_call(const struct recording *s, const struct json *want, const struct block *b) {
   says(s, "id of a call", str_eq(json_text(json_get(want, "id")), b->id));
   says(s, "name of a call", str_eq(json_text(json_get(want, "name")), b->name));
   says(s, "arguments", str_eq(json_text(json_get(want, "arguments")), b->args));
   says(s, "verdict on arguments", json_true(json_get(want, "valid_json")) == !b->args_bad);
 }
 
-static void check_blocks(const struct stream *s, const struct reply *r) {
+static void check_blocks(const struct recording *s, const struct reply *r) {
   const struct json *type = want_of(s, "block_types")->first, *call = want_of(s, "calls")->first;
   struct arena arena;
   arena_init(&arena, 64u << 20);
@@ -90,7 +84,7 @@ static bool is_runnable(const struct reply *r) {
 }
 
 /* A stream that is not whole gives no reply: its draft is looked at. */
-static void check_broken(const struct stream *s, struct str bytes, const struct fault *f) {
+static void check_broken(const struct recording *s, struct str bytes, const struct fault *f) {
   struct draft *d = NULL;
   struct reply r;
   struct sse sse;
@@ -114,7 +108,7 @@ static void check_broken(const struct stream *s, struct str bytes, const struct 
   draft_free(d);
 }
 
-static void check_whole(const struct stream *s, const struct reply *r) {
+static void check_whole(const struct recording *s, const struct reply *r) {
   says(s, "stop", str_eq(json_text(want_of(s, "stop")), r->stop_word));
   says(s, "model", str_eq(json_text(want_of(s, "model")), r->model));
   says(s, "runnable", json_true(want_of(s, "runnable")) == is_runnable(r));
@@ -123,7 +117,7 @@ static void check_whole(const struct stream *s, const struct reply *r) {
   check_blocks(s, r);
 }
 
-static void check_stream(const struct stream *s, struct str bytes) {
+static void check_stream(struct recording *s, struct str bytes) {
   struct attempt *a = attempt_open(200);
   struct event event;
   struct buf text;
@@ -135,43 +129,14 @@ static void check_stream(const struct stream *s, struct str bytes) {
     check_whole(s, event.reply);
   else
     check_broken(s, bytes, event.fault);
-  check_text(s, buf_str(&text));
+  check_shown(s, buf_str(&text));
   buf_release(&text);
   attempt_free(a);
 }
 
-static size_t check_line(struct str line) {
-  struct arena arena;
-  struct json *doc = NULL;
-  struct buf bytes;
-  char path[512];
-  size_t seen = 0;
-  arena_init(&arena, 64u << 20);
-  assert_int_equal(json_parse(&arena, line, JSON_STRICT, &doc, NULL), REIN_OK);
-  struct stream s = {.want = doc, .name = json_text(json_get(doc, "file"))};
-  if (str_is(json_text(json_get(doc, "api")), "anthropic")) {
-    snprintf(path, sizeof path, "wire/fixtures/%.*s", (int)s.name.n, s.name.p);
-    shared_read(&bytes, path);
-    for (s.size = 0; s.size <= 7; s.size += s.size ? 6 : 1)
-      check_stream(&s, buf_str(&bytes));
-    buf_release(&bytes);
-    seen = 1;
-  }
-  arena_release(&arena);
-  return seen;
-}
-
 static void test_streams(void **state) {
   (void)state;
-  struct buf lines;
-  struct str rest, line;
-  size_t seen = 0;
-  shared_read(&lines, "wire/fixtures/expected.jsonl");
-  rest = buf_str(&lines);
-  while (str_next(&rest, '\n', &line))
-    if (line.n) seen += check_line(line);
-  assert_true(seen >= 30);
-  buf_release(&lines);
+  assert_true(recordings_each(true, check_stream) >= 30);
 }
 
 int main(void) {

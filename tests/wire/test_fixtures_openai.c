@@ -13,19 +13,11 @@
 
 #define SPLICED "responses-reasoning-encrypted-and-function-calls.sse"
 
-struct stream {
-  const struct wire *wire;
-  const struct json *want;
-  struct str name;
-  size_t size;
-  struct buf text, thinking; /* as it was shown */
-};
-
-static const struct json *want_of(const struct stream *s, const char *key) {
+static const struct json *want_of(const struct recording *s, const char *key) {
   return json_get(s->want, key);
 }
 
-static struct str want_text(const struct stream *s, const char *key) {
+static struct str want_text(const struct recording *s, const char *key) {
   return json_text(want_of(s, key));
 }
 
@@ -34,11 +26,11 @@ static int64_t want_num(const struct json *object, const char *key) {
   return json_int(json_get(object, key), &n) ? n : 0;
 }
 
-static void says(const struct stream *s, const char *what, bool fine) {
+static void says(const struct recording *s, const char *what, bool fine) {
   if (!fine) fail_msg("%.*s in pieces of %zu: %s", (int)s->name.n, s->name.p, s->size, what);
 }
 
-static void check_usage(const struct stream *s, const struct usage *u) {
+static void check_usage(const struct recording *s, const struct usage *u) {
   const struct json *usage = want_of(s, "usage");
   bool chat = s->wire == &wire_chat;
   int64_t input = want_num(usage, chat ? "prompt_tokens" : "input_tokens");
@@ -52,7 +44,7 @@ static void check_usage(const struct stream *s, const struct usage *u) {
 }
 
 /* A refusal's words are shown, too: they are all there is to read. */
-static void check_text(struct stream *s) {
+static void check_shown(struct recording *s) {
   const struct json *whole = want_of(s, "text"), *digest = want_of(s, "text_sha256");
   struct buf want;
   char hex[65];
@@ -70,7 +62,7 @@ static void check_text(struct stream *s) {
   buf_release(&want);
 }
 
-static void check_call(const struct stream *s, const struct json *want, const struct block *b) {
+static void check_call(const struct recording *s, const struct json *want, const struct block *b) {
   const struct json *extra = json_get(want, "extra_content");
   struct str id = json_text(json_get(want, "id"));
   if (str_is(id, "(missing)"))
@@ -96,7 +88,7 @@ static const char *type_of(const struct block *b) {
   return "";
 }
 
-static void check_phases(const struct stream *s, const struct reply *r) {
+static void check_phases(const struct recording *s, const struct reply *r) {
   const struct json *phases = want_of(s, "phases");
   const struct json *phase = phases ? phases->first : NULL;
   for (size_t i = 0; i < r->count && phase; i++) {
@@ -107,7 +99,7 @@ static void check_phases(const struct stream *s, const struct reply *r) {
   says(s, "phases are missing", !phase);
 }
 
-static void check_items(const struct stream *s, const struct reply *r) {
+static void check_items(const struct recording *s, const struct reply *r) {
   const struct json *types = want_of(s, "item_types");
   const struct json *type = types ? types->first : NULL;
   int64_t secrets = 0;
@@ -121,7 +113,7 @@ static void check_items(const struct stream *s, const struct reply *r) {
   if (types) says(s, "secrets", secrets == want_num(s->want, "reasoning_with_encrypted_content"));
 }
 
-static void check_blocks(const struct stream *s, const struct reply *r) {
+static void check_blocks(const struct recording *s, const struct reply *r) {
   const struct json *call = want_of(s, "calls")->first;
   for (size_t i = 0; i < r->count; i++) {
     if (r->blocks[i].kind != BLOCK_TOOL_USE) continue;
@@ -143,7 +135,7 @@ static bool is_runnable(const struct reply *r) {
 }
 
 /* A stream that is not whole gives no reply: its draft is looked at. */
-static void check_broken(const struct stream *s, struct str bytes, const struct fault *f) {
+static void check_broken(const struct recording *s, struct str bytes, const struct fault *f) {
   struct draft *d = NULL;
   struct reply r;
   struct sse sse;
@@ -168,7 +160,7 @@ static void check_broken(const struct stream *s, struct str bytes, const struct 
 }
 
 /* What a journal keeps of a reply goes back as the same bytes. */
-static void check_record(const struct stream *s, const struct event *event) {
+static void check_record(const struct recording *s, const struct event *event) {
   struct message live = {ROLE_ASSISTANT, event->reply->blocks, event->reply->count};
   struct buf line, one, two;
   struct arena arena;
@@ -189,7 +181,7 @@ static void check_record(const struct stream *s, const struct event *event) {
   arena_release(&arena);
 }
 
-static void check_whole(const struct stream *s, const struct reply *r) {
+static void check_whole(const struct recording *s, const struct reply *r) {
   says(s, "stop", str_eq(want_text(s, "stop"), r->stop_word));
   says(s, "refusal", (want_text(s, "refusal").n > 0) == (r->stop == STOP_REFUSAL));
   says(s, "runnable", json_true(want_of(s, "runnable")) == is_runnable(r));
@@ -200,7 +192,7 @@ static void check_whole(const struct stream *s, const struct reply *r) {
   check_blocks(s, r);
 }
 
-static void play(struct stream *s, struct attempt *a, struct str bytes, struct event *event) {
+static void play(struct recording *s, struct attempt *a, struct str bytes, struct event *event) {
   struct str piece;
   bool thinking;
   for (size_t at = 0, n = s->size ? s->size : bytes.n; at < bytes.n || n == 0; at += n) {
@@ -217,7 +209,7 @@ static void play(struct stream *s, struct attempt *a, struct str bytes, struct e
     buf_put(thinking ? &s->thinking : &s->text, piece);
 }
 
-static void check_stream(struct stream *s, struct str bytes) {
+static void check_stream(struct recording *s, struct str bytes) {
   struct attempt *a = attempt_open_on(s->wire, 200);
   struct event event;
   buf_init(&s->text, 16u << 20);
@@ -230,14 +222,14 @@ static void check_stream(struct stream *s, struct str bytes) {
   } else {
     check_broken(s, bytes, event.fault);
   }
-  check_text(s);
+  check_shown(s);
   buf_release(&s->text);
   buf_release(&s->thinking);
   attempt_free(a);
 }
 
 /* The four answers: reasoning and a call, a call, a call, a text. */
-static void check_spliced(struct stream *s, struct str bytes) {
+static void check_spliced(struct recording *s, struct str bytes) {
   static const size_t blocks[] = {2, 1, 1, 1};
   struct str start = STR("event: response.created\n");
   for (size_t n = 0; n < 4; n++) {
@@ -261,43 +253,16 @@ static void check_spliced(struct stream *s, struct str bytes) {
   says(s, "four answers", bytes.n == 0);
 }
 
-static size_t check_line(struct str line) {
-  struct arena arena;
-  struct json *doc = NULL;
-  struct buf bytes;
-  char path[512];
-  size_t seen = 0;
-  arena_init(&arena, 64u << 20);
-  assert_int_equal(json_parse(&arena, line, JSON_STRICT, &doc, NULL), REIN_OK);
-  struct str api = json_text(json_get(doc, "api"));
-  struct stream s = {.want = doc, .name = json_text(json_get(doc, "file"))};
-  s.wire = str_is(api, "chat") ? &wire_chat : &wire_openai;
-  if (!str_is(api, "anthropic")) {
-    snprintf(path, sizeof path, "wire/fixtures/%.*s", (int)s.name.n, s.name.p);
-    shared_read(&bytes, path);
-    for (s.size = 0; s.size <= 7; s.size += s.size ? 6 : 1)
-      if (str_is(s.name, SPLICED))
-        check_spliced(&s, buf_str(&bytes));
-      else
-        check_stream(&s, buf_str(&bytes));
-    buf_release(&bytes);
-    seen = 1;
-  }
-  arena_release(&arena);
-  return seen;
+static void check_any(struct recording *s, struct str bytes) {
+  if (str_is(s->name, SPLICED))
+    check_spliced(s, bytes);
+  else
+    check_stream(s, bytes);
 }
 
 static void test_streams(void **state) {
   (void)state;
-  struct buf lines;
-  struct str rest, line;
-  size_t seen = 0;
-  shared_read(&lines, "wire/fixtures/expected.jsonl");
-  rest = buf_str(&lines);
-  while (str_next(&rest, '\n', &line))
-    if (line.n) seen += check_line(line);
-  assert_true(seen >= 51);
-  buf_release(&lines);
+  assert_true(recordings_each(false, check_any) >= 51);
 }
 
 int main(void) {
