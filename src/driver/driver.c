@@ -49,10 +49,6 @@ void driver_free(struct driver *driver) {
   mem_free(driver);
 }
 
-void driver_drop(struct run *run) {
-  if (run) run_free(run);
-}
-
 static enum rein_code check_numbers(const struct run_spec *spec, struct err *err) {
   struct num_text room;
   if (spec->id.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_NO_ID);

@@ -79,8 +79,6 @@ void driver_answer(struct run *run, uint32_t call, enum rein_verdict verdict, en
                    struct str reason, bool remember);
 /* Ends the run as cancelled; signal 0: by the embedder. */
 void driver_cancel(struct run *run, int signal);
-/* Forgets a run that ended and frees it; a fleet does this to stay small. */
-void driver_drop(struct run *run);
 
 const struct agent *run_agent(const struct run *run);
 /* How it ended; the driver's own failures (the store, memory) stand here too. */

@@ -92,7 +92,7 @@ static void on_ask(void *ctx, struct run *run, uint32_t call, const struct tool 
     a->call = call;
     a->fn = s->face.o.approve;
     a->ctx = s->face.o.approve_ctx;
-    ok = loop_work_or(s->loop, approve, approved, dropped, a) == REIN_OK;
+    ok = loop_work(s->loop, approve, approved, dropped, a) == REIN_OK;
   }
   if (ok) {
     s->approval = a;

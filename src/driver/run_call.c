@@ -150,7 +150,7 @@ static void launch(struct run *run, struct running *r) {
     return;
   }
   r->limit_at_ms = limit_at(run, r->call->row);
-  if (loop_work_or(run->driver->loop, work, done, drop, r) == REIN_OK) return;
+  if (loop_work(run->driver->loop, work, done, drop, r) == REIN_OK) return;
   r->launched = false;
   run_break_memory(run);
 }

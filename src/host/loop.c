@@ -166,8 +166,7 @@ void loop_stop(struct loop *loop) {
   uv_stop(&loop->uv);
 }
 
-enum rein_code loop_work_or(struct loop *loop, loop_fn work, loop_fn done, loop_fn drop,
-                            void *ctx) {
+enum rein_code loop_work(struct loop *loop, loop_fn work, loop_fn done, loop_fn drop, void *ctx) {
   struct loop_job *job = mem_zero(sizeof *job);
   if (!job) return REIN_MEMORY;
   *job = (struct loop_job){.work = work, .done = done, .drop = drop, .ctx = ctx};
@@ -178,10 +177,6 @@ enum rein_code loop_work_or(struct loop *loop, loop_fn work, loop_fn done, loop_
   }
   if (loop->outstanding++ == 0) uv_ref((uv_handle_t *)&loop->wake);
   return REIN_OK;
-}
-
-enum rein_code loop_work(struct loop *loop, loop_fn work, loop_fn done, void *ctx) {
-  return loop_work_or(loop, work, done, NULL, ctx);
 }
 
 enum rein_code loop_post(struct loop *loop, loop_fn fn, void *ctx) {

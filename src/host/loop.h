@@ -5,7 +5,7 @@
  * monotonic clock that loop_now gives.
  *
  *   loop_new(&loop, &err);
- *   loop_work(loop, count_words, show_words, text);
+ *   loop_work(loop, count_words, show_words, NULL, text);
  *   loop_run(loop);        // returns when nothing is left
  *   loop_free(loop, 1000);
  */
@@ -22,7 +22,7 @@ enum rein_code loop_new(struct loop **loop, struct err *err) REIN_CHECKED;
 /* Everything made on the loop is freed before (timers, http). Waits for work on
  * pool threads that was told to stop, at most grace_ms, then frees all; work
  * that still runs then keeps its memory until it ends. No `done` is called
- * here: see `drop` of loop_work_or. */
+ * here: see `drop` of loop_work. */
 void loop_free(struct loop *loop, int64_t grace_ms);
 struct uv_loop_s *loop_uv(struct loop *loop);
 int64_t loop_now(struct loop *loop); /* a fresh reading */
@@ -41,12 +41,11 @@ void loop_timer_set(struct loop_timer *timer, int64_t at_ms);
 void loop_timer_free(struct loop_timer *timer);
 
 /* `work` on a pool thread, then `done` on the loop's thread. Cannot be taken
- * back once it began: give it a flag. */
-enum rein_code loop_work(struct loop *loop, loop_fn work, loop_fn done, void *ctx) REIN_CHECKED;
-/* The same; when the loop is freed before `done` could run, `drop` is called in
- * its place, once the work has ended (or will never start), on the freeing or
- * on the pool thread: it frees ctx and touches nothing else. */
-enum rein_code loop_work_or(struct loop *loop, loop_fn work, loop_fn done, loop_fn drop, void *ctx)
+ * back once it began: give it a flag. When the loop is freed before `done` could
+ * run, `drop` (may be NULL) is called in its place, once the work has ended (or
+ * will never start), on the freeing or on the pool thread: it frees ctx and
+ * touches nothing else. */
+enum rein_code loop_work(struct loop *loop, loop_fn work, loop_fn done, loop_fn drop, void *ctx)
     REIN_CHECKED;
 
 /* From any thread: run fn on the loop's thread soon. The only function here

@@ -78,7 +78,7 @@ static void done(void *ctx) {
 }
 
 static void carry(struct world *w, struct tool *t) {
-  assert_int_equal(loop_work(w->loop, work, done, t), REIN_OK);
+  assert_int_equal(loop_work(w->loop, work, done, NULL, t), REIN_OK);
   loop_run(w->loop);
   assert_true(t->done);
 }
@@ -186,7 +186,7 @@ static void many(void **state) {
   open_world(&w, plain, NULL);
   for (int i = 0; i < MANY; i++) {
     tool_init(&t[i], &w);
-    assert_int_equal(loop_work(w.loop, work, done, &t[i]), REIN_OK);
+    assert_int_equal(loop_work(w.loop, work, done, NULL, &t[i]), REIN_OK);
   }
   loop_run(w.loop);
   for (int i = 0; i < MANY; i++) {
@@ -240,7 +240,7 @@ static void freed(void **state) {
   open_world(&w, hang, &hung);
   tool_init(&t, &w);
   assert_int_equal(loop_timer_new(w.loop, (loop_fn)loop_stop, w.loop, &timer), REIN_OK);
-  assert_int_equal(loop_work(w.loop, work, done, &t), REIN_OK);
+  assert_int_equal(loop_work(w.loop, work, done, NULL, &t), REIN_OK);
   while (sem_trywait(&hung) != 0) {
     loop_timer_set(timer, loop_now(w.loop) + 1);
     loop_run(w.loop);
@@ -269,7 +269,7 @@ static void too_late(void **state) {
   static struct tool t;
   open_world(&w, plain, NULL);
   tool_init(&t, &w);
-  assert_int_equal(loop_work(w.loop, late_work, done, &t), REIN_OK);
+  assert_int_equal(loop_work(w.loop, late_work, done, NULL, &t), REIN_OK);
   sem_wait(&t.began);
   http_free(w.http);
   loop_free(w.loop, 0);
@@ -291,7 +291,7 @@ static bool scenario(void *ctx) {
   if (http_new(w.loop, &(struct http_options){0}, &w.http, &err) == REIN_OK) {
     (void)snprintf(w.url, sizeof w.url, "%s/", peer_url(peer));
     tool_init(&t, &w);
-    if (loop_work(w.loop, work, done, &t) == REIN_OK) {
+    if (loop_work(w.loop, work, done, NULL, &t) == REIN_OK) {
       loop_run(w.loop);
       assert_true(t.done);
       assert_true(t.code == REIN_OK || t.code == REIN_MEMORY || t.code == REIN_CANCELLED);

@@ -142,7 +142,7 @@ static void many_works(void **state) {
   (void)state;
   struct many m = {.loop = open_loop(), .owner = pthread_self()};
   for (int i = 0; i < 500; i++)
-    assert_int_equal(loop_work_or(m.loop, on_work, on_done, on_drop, &m), REIN_OK);
+    assert_int_equal(loop_work(m.loop, on_work, on_done, on_drop, &m), REIN_OK);
   loop_run(m.loop);
   assert_int_equal(atomic_load(&m.worked), 500);
   assert_int_equal(m.posted, 500);
@@ -172,7 +172,7 @@ static void all_at_once(void **state) {
   assert_int_equal(pthread_barrier_init(&m.all, NULL, TOGETHER), 0);
   for (int round = 1; round <= 3; round++) {
     for (int i = 0; i < TOGETHER; i++)
-      assert_int_equal(loop_work(m.loop, meet, count_done, &m), REIN_OK);
+      assert_int_equal(loop_work(m.loop, meet, count_done, NULL, &m), REIN_OK);
     loop_run(m.loop);
     assert_int_equal(m.done, round * TOGETHER);
   }
@@ -183,12 +183,12 @@ static void all_at_once(void **state) {
 /* Work begun from `done`, and from a post. */
 static void chain_done(void *ctx) {
   struct many *m = ctx;
-  if (++m->done < 20) assert_int_equal(loop_work(m->loop, on_work, chain_done, m), REIN_OK);
+  if (++m->done < 20) assert_int_equal(loop_work(m->loop, on_work, chain_done, NULL, m), REIN_OK);
 }
 
 static void chain_post(void *ctx) {
   struct many *m = ctx;
-  assert_int_equal(loop_work(m->loop, on_work, chain_done, m), REIN_OK);
+  assert_int_equal(loop_work(m->loop, on_work, chain_done, NULL, m), REIN_OK);
 }
 
 static void chains(void **state) {
@@ -258,7 +258,7 @@ static void stuck_for_good(void **state) {
   (void)state;
   static struct stuck s; /* its work may outlive this function by a moment */
   stuck_init(&s);
-  assert_int_equal(loop_work_or(s.loop, stuck_work, stuck_done, stuck_drop, &s), REIN_OK);
+  assert_int_equal(loop_work(s.loop, stuck_work, stuck_done, stuck_drop, &s), REIN_OK);
   sem_wait(&s.began);
   int64_t began = loop_now(s.loop);
   struct loop *other = open_loop();
@@ -284,7 +284,7 @@ static void stuck_for_a_while(void **state) {
   static struct stuck s;
   pthread_t thread;
   stuck_init(&s);
-  assert_int_equal(loop_work_or(s.loop, stuck_work, stuck_done, stuck_drop, &s), REIN_OK);
+  assert_int_equal(loop_work(s.loop, stuck_work, stuck_done, stuck_drop, &s), REIN_OK);
   sem_wait(&s.began);
   struct loop *other = open_loop();
   int64_t began = loop_now(other);
@@ -304,11 +304,11 @@ static void never_begun(void **state) {
   struct many m = {.loop = NULL};
   stuck_init(&s);
   for (int i = 0; i < LOOP_THREADS_MAX; i++)
-    assert_int_equal(loop_work_or(s.loop, stuck_work, NULL, stuck_drop, &s), REIN_OK);
+    assert_int_equal(loop_work(s.loop, stuck_work, NULL, stuck_drop, &s), REIN_OK);
   for (int i = 0; i < LOOP_THREADS_MAX; i++)
     sem_wait(&s.began);
   for (int i = 0; i < 7; i++)
-    assert_int_equal(loop_work_or(s.loop, on_work, on_done, on_drop, &m), REIN_OK);
+    assert_int_equal(loop_work(s.loop, on_work, on_done, on_drop, &m), REIN_OK);
   loop_free(s.loop, 0);
   assert_int_equal(m.dropped, 7);
   for (int i = 0; i < LOOP_THREADS_MAX; i++)
@@ -360,7 +360,7 @@ static bool scenario(void *ctx) {
   if (loop_new(&loop, &err) != REIN_OK) return false;
   struct many m = {.loop = loop};
   bool ok = loop_timer_new(loop, stop, loop, &timer) == REIN_OK;
-  ok = loop_work(loop, count_done, NULL, &m) == REIN_OK && ok;
+  ok = loop_work(loop, count_done, NULL, NULL, &m) == REIN_OK && ok;
   ok = loop_post(loop, count_done, &m) == REIN_OK && ok;
   loop_run(loop);
   loop_timer_free(timer);

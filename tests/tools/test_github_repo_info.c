@@ -108,7 +108,7 @@ static void done(void *ctx) {
 static const char *look_up(struct bench *b, const char *args, const char *answer) {
   b->args = args;
   b->server.answer = answer;
-  assert_int_equal(loop_work(b->loop, work, done, b), REIN_OK);
+  assert_int_equal(loop_work(b->loop, work, done, NULL, b), REIN_OK);
   loop_run(b->loop);
   assert_has_not(buf_z(&b->h.answer), TOKEN);
   return buf_z(&b->h.answer);
@@ -246,7 +246,7 @@ static void strict_names(void **state) {
 static bool scenario(void *ctx) {
   struct bench *b = ctx;
   b->args = LODASH;
-  if (loop_work(b->loop, work, done, b)) return false;
+  if (loop_work(b->loop, work, done, NULL, b)) return false;
   loop_run(b->loop);
   bool ok = !b->h.code && !b->h.is_error && !b->h.answer.fail;
   if (ok) assert_string_equal(buf_z(&b->h.answer), "{\"full_name\":\"a\"}");
