@@ -200,6 +200,20 @@ void send_look(struct run *run, int64_t now_ms) {
 
 /* -- the end -- */
 
+/* What is left out of the transcript is said: the log names it. */
+static void tell_dropped(const struct sending *s) {
+  const struct watch *watch = &s->run->spec.watch;
+  struct num_text room;
+  struct buf words;
+  size_t n = attempt_dropped(s->attempt);
+  if (!watch->note || n == 0) return;
+  buf_init(&words, 512);
+  TEXT_PUT(&words, s->run->spec.agent.lang, T_DRIVER_SEND_DROPPED, str_num(&room, (int64_t)n));
+  if (words.fail) run_break_memory(s->run);
+  watch->note(watch->ctx, s->run, buf_str(&words));
+  buf_release(&words);
+}
+
 static void tell_log(struct sending *s) {
   const struct watch *watch = &s->run->spec.watch;
   struct str raw = attempt_raw_error(s->attempt), told;
@@ -229,6 +243,7 @@ void send_deliver(struct run *run, uint32_t id) {
   attempt_end(s->attempt, s->end, (struct str){s->why, s->why_n}, run_now(run), (int64_t)time(NULL),
               &event);
   tell_log(s);
+  tell_dropped(s);
   if (event.kind == EVENT_FAILED) {
     fault = *event.fault;
     if (!secret_tidy_fault(&s->arena, &run->key, &fault)) run_break_memory(run);

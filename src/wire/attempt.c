@@ -354,3 +354,7 @@ struct str attempt_raw_error(const struct attempt *a) {
   bool fault = draft_failed(a->draft) || !is_fine_status(a) || a->events == 0;
   return fault && !draft_is_done(a->draft) ? buf_str(&a->body) : STR_NONE;
 }
+
+size_t attempt_dropped(const struct attempt *a) {
+  return draft_dropped(a->draft);
+}

@@ -45,3 +45,5 @@ void attempt_end(struct attempt *attempt, enum attempt_end end, struct str why, 
                  int64_t now_s, struct event *event);
 /* Everything of the error as it came, for the log; empty when it went well. */
 struct str attempt_raw_error(const struct attempt *attempt);
+/* Blocks of a reply that cannot be sent back, for the log: draft_dropped. */
+size_t attempt_dropped(const struct attempt *attempt);

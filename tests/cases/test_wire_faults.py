@@ -279,6 +279,12 @@ BOUND = json.dumps({"type": "error", "error": {
     "type": "invalid_request_error", "message": "messages.1: Invalid `signature` in `thinking` block"}})
 row("a refused signature that was never sent", [answer(BOUND, 400)], exit=20, sent=2, says="(attempts: 2)")
 
+# What is left out of the conversation is said to the log.
+row("thinking without a signature",
+    [start() + opened({"type": "thinking", "thinking": "hm", "signature": ""}, index=0) +
+     event("content_block_stop", index=0) + text("hi", 1) + stop("end_turn")],
+    "--log", "/dev/stderr", exit=0, sent=1, text="hi", says="without a signature came and are not sent back: 1")
+
 # Korean.
 row("cut, in Korean", [start()], *ONCE, lang="ko", exit=20, says="마지막 이벤트가 오기 전에", mute="the stream")
 row("no stream, in Korean", ["<html>"], *ONCE, lang="ko", exit=20, says="이벤트 스트림이 아닙니다", mute="the server")
