@@ -195,7 +195,7 @@ typedef enum rein_verdict (*rein_approve_fn)(void *ctx, const struct rein_questi
                                              char *reason, size_t cap);
 
 /* Hears, as one line of JSON each: the records of the run's journal, the pieces
- * of streamed text ({"stream":"piece","text":…}, "withdrawn", "retry"), and last
+ * of streamed text ({"stream":"piece","text":…}, "withdrawn", "retry", "warning"), and last
  * the object of rein_report_json. On the thread of rein_run; must not call back
  * into rein. The line is terminated, its end of line is yours. */
 typedef void (*rein_hear_fn)(void *ctx, const char *json_line, size_t len);

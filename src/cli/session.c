@@ -146,6 +146,18 @@ static void on_note(void *ctx, struct run *run, struct str text) {
   log_text(&s->log, "note", text);
 }
 
+static void on_warn(void *ctx, struct run *run, struct str text) {
+  struct session *s = ctx;
+  struct buf b;
+  (void)run;
+  buf_init(&b, LINE_BYTES_MAX);
+  stream_put_warning(&b, text);
+  log_json(&s->log, "stream", buf_str(&b));
+  stream_line(s, buf_str(&b));
+  buf_release(&b);
+  cli_say(s->cli, T_CLI_WARNING, text);
+}
+
 static void on_ended(void *ctx, struct run *run, const struct agent_end *end) {
   struct session *s = ctx;
   (void)end;
@@ -231,7 +243,7 @@ static enum rein_code add_run(struct session *s, struct err *err) {
       .read_points_max = setup->read_points_max,
       .ask = on_ask,
       .ask_ctx = s,
-      .watch = {on_record, on_piece, on_withdrawn, on_retry, on_ended, on_note, s},
+      .watch = {on_record, on_piece, on_withdrawn, on_retry, on_ended, on_warn, on_note, s},
       .github_url = setup->github_url,
       .github_token = setup->github_token,
   };

@@ -101,7 +101,7 @@ static void show_reply(struct show *show, const struct reply *reply) {
 
 void show_record(struct show *show, struct run *run, const struct event *event) {
   if (!event) return; /* the first record */
-  if (event->kind == EVENT_REPLY) show_reply(show, event->reply);
+  if (event->kind == EVENT_REPLY && !agent_withdrew(run_agent(run))) show_reply(show, event->reply);
   show_results(show, run_agent(run));
 }
 

@@ -222,6 +222,12 @@ static bool is_empty(const struct reply *r) {
   return count_kind(r, BLOCK_TOOL_USE) + count_kind(r, BLOCK_TEXT) == 0;
 }
 
+/* An answer that need not have been cut. */
+static bool is_cut_short(struct agent *a, const struct reply *r) {
+  bool cut = r->stop == STOP_LENGTH && count_kind(r, BLOCK_TOOL_USE) == 0;
+  return cut && !time_is_up(a) && request_has_room(a);
+}
+
 static enum rein_code on_reply(struct agent *a, const struct event *e, struct err *err) {
   if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
   const struct reply *r = e->reply;
@@ -229,6 +235,8 @@ static enum rein_code on_reply(struct agent *a, const struct event *e, struct er
   a->sending.in_flight = false;
   budget_book(&a->budget, &r->usage, a->sending.body.n);
   a->talk.reply_bytes = 0; /* until it is kept: then it goes back */
+  a->sending.withdrawn = is_cut_short(a, r);
+  if (a->sending.withdrawn) return prepare(a, err); /* once more: its retries go on */
   enum rein_code code = keep_text(a, r, err);
   if (code) return code;
   if (is_empty(r)) return on_empty(a, err);
@@ -364,6 +372,7 @@ enum rein_code agent_feed(struct agent *a, const struct event *e, struct err *er
   };
   if (e->at_ms > a->now) a->now = e->at_ms; /* a clock that steps back stands still */
   struct err why = {0};
+  a->sending.withdrawn = false;
   enum rein_code code = on[e->kind](a, e, &why);
   if (code == REIN_OK) return REIN_OK;
   if (err) *err = why;

@@ -79,6 +79,9 @@ struct agent_stats agent_stats(const struct agent *agent);
 const struct rein_limits *agent_limits(const struct agent *agent);
 const struct agent_config *agent_config(const struct agent *agent); /* defaults filled in */
 
+/* True right after the REPLY of an answer that a lowered output limit cut, when the
+ * same request goes out again with more room: what was shown of it does not count. */
+bool agent_withdrew(const struct agent *agent);
 /* A call of the newest turn by its id; NULL none. */
 struct call_view {
   uint32_t id;

@@ -57,6 +57,10 @@ void budget_free(struct budget *b) {
   b->reserved = 0;
 }
 
+void budget_withdraw(struct budget *b) {
+  b->output = 0;
+}
+
 void budget_forget(struct budget *b) {
   b->known = false;
 }

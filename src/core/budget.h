@@ -35,5 +35,7 @@ void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes)
 void budget_lose(struct budget *b, const struct usage *reported);
 /* An attempt that cost nothing: an error status, or never sent. */
 void budget_free(struct budget *b);
+/* The last reply is not sent back: its tokens are part of no prompt to come. */
+void budget_withdraw(struct budget *b);
 /* The prefix changed: sizes of the past say nothing any more. */
 void budget_forget(struct budget *b);

@@ -25,6 +25,10 @@ struct agent_stats agent_stats(const struct agent *a) {
   };
 }
 
+bool agent_withdrew(const struct agent *a) {
+  return a->sending.withdrawn;
+}
+
 const struct rein_limits *agent_limits(const struct agent *a) {
   return &a->config.limits;
 }

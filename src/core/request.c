@@ -34,3 +34,14 @@ enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *
   enum rein_code fail = a->sending.body.fail;
   return fail ? ERR(err, fail, T_CORE_END_MEMORY) : REIN_OK;
 }
+
+bool request_has_room(struct agent *a) {
+  if (!a->sending.lowered || !a->budget.known) return false;
+  struct budget after = a->budget;
+  budget_withdraw(&after);
+  int64_t bound = budget_bound(&after, a->sending.body.n, 0, a->config.wire->overhead_tokens);
+  int64_t room = budget_output(&after, bound, a->config.output_limit);
+  if (room < a->sending.output_limit + OUTPUT_LIMIT_MIN) return false;
+  a->budget = after;
+  return true;
+}

@@ -29,7 +29,7 @@
   X(RESERVING, SENDING, "granted")                                                                 \
   X(RESERVING, ENDED, "tokens or time closed, cancelled")                                          \
   X(SENDING, CALLS, "a whole reply with calls")                                                    \
-  X(SENDING, RESERVING, "paused reply, or a nudge after an empty one")                             \
+  X(SENDING, RESERVING, "a paused reply, a nudge after an empty one, more room for a cut one")     \
   X(SENDING, PAUSED, "failed, worth another try")                                                  \
   X(SENDING, REWRITING, "a signature was refused")                                                 \
   X(SENDING, ENDED, "a reply without calls, a fault, a valve, cancelled")                          \
@@ -84,6 +84,7 @@ struct sending {
   int retries;       /* done for this request */
   bool repaired;     /* thinking was dropped for it */
   int64_t resume_at; /* PAUSED */
+  bool withdrawn;    /* the reply that the last event brought does not count */
   bool in_flight;    /* the SEND was pulled, and its answer is not here */
   uint32_t abort;    /* attempt whose answer is not wanted; 0 none */
 };
@@ -141,6 +142,11 @@ int64_t agent_time_out_at(const struct agent *a); /* of the time valve; INT64_MA
 
 /* request.c: into sending.body. */
 enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) REIN_CHECKED;
+
+/* An answer was cut by a limit that the budget had lowered; the first bound takes each
+ * byte for a token. True when, its prompt's size known now, the same request fits with
+ * clearly more room: the answer is withdrawn, and counts as sent back no more. */
+bool request_has_room(struct agent *a);
 
 /* end.c */
 void end_now(struct agent *a, enum rein_outcome outcome);

@@ -32,6 +32,8 @@ struct watch {
   /* It waits `wait_ms` and then tries again. */
   void (*retry)(void *ctx, struct run *run, const struct fault *fault, int64_t wait_ms);
   void (*ended)(void *ctx, struct run *run, const struct agent_end *end);
+  /* A sentence for the person and the log: what is odd, and the run goes on. */
+  void (*warn)(void *ctx, struct run *run, struct str text);
   /* Raw words for the log alone: an error whole, a request id. */
   void (*note)(void *ctx, struct run *run, struct str text);
   void *ctx;

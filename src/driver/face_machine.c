@@ -244,6 +244,7 @@ static enum rein_code finish(struct rein_machine *m, enum attempt_end end, struc
     withdraw(m);
   }
   enum rein_code code = ok ? feed(m, &event) : REIN_MEMORY;
+  if (agent_withdrew(m->agent)) withdraw(m);
   drop_attempt(m);
   return code;
 }

@@ -142,6 +142,15 @@ static void on_retry(void *ctx, struct run *run, const struct fault *fault, int6
   buf_release(&line);
 }
 
+static void on_warn(void *ctx, struct run *run, struct str text) {
+  (void)run;
+  struct buf line;
+  buf_init(&line, LINE_BYTES_MAX);
+  stream_put_warning(&line, text);
+  if (!line.fail) hear(ctx, buf_str(&line));
+  buf_release(&line);
+}
+
 static void on_look(void *ctx) {
   struct session *s = ctx;
   if (__atomic_load_n(s->face.o.cancel, __ATOMIC_RELAXED))
@@ -194,6 +203,7 @@ static enum rein_code add(struct session *s, struct err *err) {
                                 .piece = on_piece,
                                 .withdrawn = on_withdrawn,
                                 .retry = on_retry,
+                                .warn = on_warn,
                                 .ctx = s};
   enum rein_code code = run_id_make(&name, err);
   if (code == REIN_OK) code = run_seed_make(&spec.agent.jitter_seed, err);

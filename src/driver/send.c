@@ -234,6 +234,14 @@ static void tell_failure(struct run *run, const struct sending *s, const struct 
   watch->retry(watch->ctx, run, fault, at_once || wait < 0 ? 0 : wait);
 }
 
+/* An answer that a lowered output limit cut is asked for once more. */
+static void tell_cut(const struct sending *s) {
+  const struct watch *watch = &s->run->spec.watch;
+  if (s->shown && watch->withdrawn) watch->withdrawn(watch->ctx, s->run);
+  if (watch->warn)
+    watch->warn(watch->ctx, s->run, str_of(text_raw(T_DRIVER_SEND_CUT, s->run->spec.agent.lang)));
+}
+
 void send_deliver(struct run *run, uint32_t id) {
   struct sending *s = run->sending;
   struct event event;
@@ -251,6 +259,7 @@ void send_deliver(struct run *run, uint32_t id) {
   }
   size_t notes = run->note_count;
   run_deliver(run, &event);
+  if (agent_withdrew(run->agent)) tell_cut(s);
   /* What the machine wanted at once (a rewrite, a reservation) is noted already. */
   if (event.kind == EVENT_FAILED) tell_failure(run, s, &fault, run->note_count > notes);
   sending_free(s);

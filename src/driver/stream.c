@@ -24,6 +24,13 @@ void stream_put_withdrawn(struct buf *out) {
   json_close(&w, '}');
 }
 
+void stream_put_warning(struct buf *out, struct str text) {
+  struct json_out w = begin(out, "warning");
+  json_key(&w, "text");
+  json_put_text(&w, text);
+  json_close(&w, '}');
+}
+
 void stream_put_retry(struct buf *out, const struct fault *fault, int64_t wait_ms) {
   struct json_out w = begin(out, "retry");
   json_key(&w, "wait_ms");

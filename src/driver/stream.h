@@ -3,6 +3,7 @@
  *
  *   {"stream":"piece","text":"Hel"}            {"stream":"piece","thinking":"…"}
  *   {"stream":"withdrawn"}
+ *   {"stream":"warning","text":"…"}
  *   {"stream":"retry","wait_ms":500,"fault":"overloaded","status":529,"message":"…"}
  */
 #pragma once
@@ -12,4 +13,5 @@
 
 void stream_put_piece(struct buf *out, struct str text, bool thinking);
 void stream_put_withdrawn(struct buf *out);
+void stream_put_warning(struct buf *out, struct str text);
 void stream_put_retry(struct buf *out, const struct fault *fault, int64_t wait_ms);

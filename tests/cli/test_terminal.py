@@ -8,7 +8,7 @@ import termios
 import time
 import unittest
 
-from bench import WAIT_S, PROGRAM, CliTest, calls, says, start, text_block, slurp
+from bench import WAIT_S, PROGRAM, CliTest, calls, end, says, start, text_block, slurp
 
 REPORT = calls(("write_report", {"path": "reports/x.md", "content": "본문"}))
 ASK = ["--policy", "write_report=ask"]
@@ -76,6 +76,24 @@ class Screen(CliTest):
         text = "\n".join(terminal.lines)
         self.assertLess(text.index("half a rep"), text.index("(withdrawn: "))
         self.assertLess(text.index("(withdrawn: "), text.index("whole"))
+
+    def test_an_answer_that_a_lowered_limit_cut_is_asked_for_again(self):
+        half = start(1500) + text_block("half a rep") + end("max_tokens")
+        task, budget = "x" * 6000, ("--token-budget", "9000", "-t", "none")
+        terminal = self.terminal(task, *budget, model=self.model(half, says("whole")))
+        self.assertEqual(terminal.wait(), 0)
+        text = "\n".join(terminal.lines)
+        self.assertLess(text.index("half a rep"), text.index("(withdrawn: "))
+        self.assertIn("there is more room", text)
+        model = self.model(half, says("whole"))
+        ended = self.rein(task, *budget, "--output", "stream-json", model=model)
+        lines = [json.loads(line) for line in ended.out.splitlines()]
+        self.assertEqual([line["stream"] for line in lines if "stream" in line],
+                         ["piece", "withdrawn", "warning", "piece"])
+        self.assertEqual((lines[-1]["text"], lines[-1]["requests"]), ("whole", 2))
+        first, second = (request[2] for request in model.requests)
+        self.assertGreaterEqual(second.pop("max_tokens"), first.pop("max_tokens") + 512)
+        self.assertEqual(first, second)
 
     def test_stdout_elsewhere(self):
         path = os.path.join(self.dir, "out")

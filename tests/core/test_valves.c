@@ -284,6 +284,53 @@ static void a_refused_signature_that_is_not_there_too(void **state) {
   expect(&p, REIN_OUTCOME_MODEL_ERROR, "send rewrite send ");
 }
 
+/* A quarter of a token a byte, and an answer that takes all the room it gets. */
+static void fills_the_room(struct play *p, struct play_reply *r) {
+  struct str body = play_last_body(p);
+  const char *limit = body.p + str_find(body, STR("\"output_limit\":")) + 15;
+  int64_t whole = *(int64_t *)p->ctx, room = strtoll(limit, NULL, 10);
+  r->usage.input = (int64_t)body.n / 4;
+  r->usage.output = room < whole ? room : whole;
+  r->stop = room < whole ? STOP_LENGTH : STOP_END;
+  play_text(r, room < whole ? "half an ans" : "the answer");
+}
+
+/* The first bound takes each byte for a token, so the limit was lowered more than
+ * needed: the same request goes out again, and the half answer does not count. */
+static void a_cut_that_was_not_needed_is_asked_for_again(void **state) {
+  (void)state;
+  static const struct {
+    int64_t whole, budget;
+    const char *trace;
+    enum rein_outcome outcome;
+  } rows[] = {
+      {2000, 7500, "send send ", REIN_OUTCOME_FINISHED},
+      {500, 7500, "send ", REIN_OUTCOME_FINISHED},
+      {9000, 7500, "send send ", REIN_OUTCOME_TOKENS},
+      {9000, 9000, "send ", REIN_OUTCOME_TOKENS}, /* what is left is not 512 more */
+      {9000, 100000, "send ", REIN_OUTCOME_TRUNCATED},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct play p;
+    struct agent_config c = play_config();
+    struct buf words;
+    int64_t whole = rows[i].whole;
+    buf_init(&words, 10000);
+    while (words.n < 5000)
+      buf_lit(&words, "be brief ");
+    c.limits.token_budget = rows[i].budget;
+    c.output_limit = 8000;
+    start(&p, &c, fills_the_room);
+    p.ctx = &whole;
+    play_say(&p, buf_z(&words));
+    bool whole_one = rows[i].outcome == REIN_OUTCOME_FINISHED;
+    assert_true(str_is(agent_text(p.agent), whole_one ? "the answer" : "half an ans"));
+    assert_true(agent_stats(p.agent).spent <= rows[i].budget);
+    buf_release(&words);
+    expect(&p, rows[i].outcome, rows[i].trace);
+  }
+}
+
 /* A provider that counts no prompt counts nothing: the reservation is booked. */
 static void counts_no_prompt(struct play *p, struct play_reply *r) {
   always_reads(p, r);
@@ -408,6 +455,7 @@ int main(void) {
       cmocka_unit_test(what_is_final_is_final),
       cmocka_unit_test(a_refused_signature_is_repaired_once),
       cmocka_unit_test(a_refused_signature_that_is_not_there_too),
+      cmocka_unit_test(a_cut_that_was_not_needed_is_asked_for_again),
       cmocka_unit_test(a_prompt_of_nothing_is_no_count),
       cmocka_unit_test(a_wait_that_time_forbids_says_all),
       cmocka_unit_test(an_unknown_stop_speaks_of_calls_where_there_are_some),

@@ -140,6 +140,13 @@ static inline void live_ended(void *ctx, struct run *run, const struct agent_end
   assert_ptr_equal(run_ended(run), end);
 }
 
+static inline void live_warn(void *ctx, struct run *run, struct str text) {
+  struct live *live = ctx;
+  (void)run;
+  buf_put(&live->notes, text);
+  buf_lit(&live->log, "warn ");
+}
+
 static inline void live_note(void *ctx, struct run *run, struct str text) {
   struct live *live = ctx;
   (void)run;
@@ -172,8 +179,8 @@ static inline struct live *world_add(struct world *w, struct run_spec *spec) {
   buf_init(&live->notes, 1u << 20);
   buf_init(&live->text, 1u << 20);
   live->began_ms = loop_now(w->loop);
-  spec->watch = (struct watch){live_record, live_piece, live_withdrawn, live_retry, live_ended,
-                               live_note,   live};
+  spec->watch = (struct watch){live_record, live_piece, live_withdrawn, live_retry,
+                               live_ended,  live_warn,  live_note,      live};
   assert_int_equal(journal_open_memory(&spec->journal, &err), REIN_OK);
   enum rein_code code = driver_add(w->driver, spec, &live->run, &err);
   if (code != REIN_OK) {
