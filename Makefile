@@ -46,7 +46,7 @@ VARIANTS := plain asan clang fuzz
 
 # pkg-config modules; a floor's programs are linked with those of its row alone.
 MODULES_pure := libpcre2-16 libutf8proc
-MODULES_host := $(MODULES_pure) libuv libcurl
+MODULES_host := $(MODULES_pure) libuv libcurl sqlite3
 MODULES_cli := $(MODULES_host) libmicrohttpd
 kind = $(if $(filter $(1),$(PURE)),pure,$(if $(filter $(1),cli),cli,host))
 

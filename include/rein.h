@@ -54,7 +54,8 @@ enum rein_code {
   REIN_SYSTEM,    /* the operating system refused; the sentence says what */
   REIN_MEMORY,    /* an allocation failed */
   REIN_CANCELLED, /* the caller asked to stop */
-  REIN_BUG        /* rein broke its own rule: please report it */
+  REIN_BUG,       /* rein broke its own rule: please report it */
+  REIN_HELD       /* another process holds the run */
 };
 
 /* Why a run ended: name, word in JSON and in the journal, exit code. */

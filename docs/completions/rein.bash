@@ -10,11 +10,11 @@ _rein() {
     --config|--log) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   case ${COMP_WORDS[1]} in
-    ask) options=' --model --base-url --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --no-store --quiet --dry-run --help --version' ;;
+    ask) options=' --model --base-url --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --tools --policy --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
-    *) options=' --model --base-url --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --no-store --quiet --dry-run --help --version' ;;
+    *) options=' --model --base-url --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then options="$options run ask tools script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -33,22 +33,31 @@ static bool keep(struct arena *arena, struct buf *b, struct str *out) {
   return ok;
 }
 
-bool env_config_path(struct arena *arena, char *const *envp, struct str *path) {
-  struct str xdg = env_get(envp, "XDG_CONFIG_HOME"), home = env_get(envp, "HOME");
+/* A place of the user's by the XDG rules: a relative path in the variable is to
+ * be ignored. */
+static bool user_path(struct arena *arena, char *const *envp, const char *variable,
+                      const char *below_home, const char *rest, struct str *path) {
+  struct str xdg = env_get(envp, variable), home = env_get(envp, "HOME");
   struct buf b;
   buf_init(&b, PATH_BYTES_MAX);
-  /* The XDG rules: a relative path there is to be ignored. */
   if (str_starts(xdg, STR("/"))) {
     buf_put(&b, xdg);
   } else if (home.n) {
     buf_put(&b, home);
-    buf_lit(&b, "/.config");
+    buf_put(&b, str_of(below_home));
   } else {
-    buf_release(&b);
     return false;
   }
-  buf_lit(&b, "/rein/config.json");
+  buf_put(&b, str_of(rest));
   return keep(arena, &b, path);
+}
+
+bool env_config_path(struct arena *arena, char *const *envp, struct str *path) {
+  return user_path(arena, envp, "XDG_CONFIG_HOME", "/.config", "/rein/config.json", path);
+}
+
+bool env_state_path(struct arena *arena, char *const *envp, struct str *path) {
+  return user_path(arena, envp, "XDG_STATE_HOME", "/.local/state", "/rein/runs.db", path);
 }
 
 bool env_proxy_for(struct arena *arena, char *const *envp, struct str url,

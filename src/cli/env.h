@@ -14,6 +14,8 @@ enum rein_lang env_lang(char *const *envp);
 /* Where the user's config lies by XDG_CONFIG_HOME or HOME; false: nowhere, or
  * no memory. Terminated. */
 bool env_config_path(struct arena *arena, char *const *envp, struct str *path);
+/* Where the journal lies by XDG_STATE_HOME or HOME; as above. */
+bool env_state_path(struct arena *arena, char *const *envp, struct str *path);
 /* The proxy for `url` (its scheme decides), and the hosts that go direct:
  * NO_PROXY and this machine itself, which no proxy can reach. Empty: none. */
 struct env_proxy {

@@ -51,6 +51,7 @@ enum option_kind {
   X(MODEL_LANG, NULL, 0, "ko|en", WORD, "model_lang", 0, 0)                                        \
   X(READ_LIMIT, NULL, 0, "N", NUMBER, "read_limit", 1, 10000000)                                   \
   X(LOG, "log", 0, "FILE", TEXT, "log", 0, 0)                                                      \
+  X(STORE, "store", 0, "FILE", TEXT, "store", 0, 0)                                                \
   X(NO_STORE, "no-store", 0, NULL, FLAG, NULL, 0, 0)                                               \
   X(QUIET, "quiet", 'q', NULL, FLAG, "quiet", 0, 0)                                                \
   X(DRY_RUN, "dry-run", 0, NULL, FLAG, NULL, 0, 0)                                                 \
@@ -66,8 +67,7 @@ enum option_kind {
   X(EFFORT, "effort", 0, "E", LATER, NULL, 0, 0)                                                   \
   X(STRICT, "strict", 0, NULL, LATER, NULL, 0, 0)                                                  \
   X(SANDBOX, "sandbox", 0, "LEVEL|off", LATER, NULL, 0, 0)                                         \
-  X(SKIP_BAD_TOOLS, "skip-bad-tools", 0, NULL, LATER, NULL, 0, 0)                                  \
-  X(STORE, "store", 0, "URL", LATER, NULL, 0, 0)
+  X(SKIP_BAD_TOOLS, "skip-bad-tools", 0, NULL, LATER, NULL, 0, 0)
 
 enum option_id {
 #define X(id, name, letter, arg, kind, key, least, most) OPTION_ID_##id,

@@ -54,7 +54,7 @@ static void put_exits(struct buf *out) {
 static void put_variables(struct buf *out) {
   static const char *const names[] = {
       "GITHUB_TOKEN, GITHUB_API_URL", "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY",
-      "SSL_CERT_FILE, SSL_CERT_DIR",  "XDG_CONFIG_HOME, HOME",
+      "SSL_CERT_FILE, SSL_CERT_DIR",  "XDG_CONFIG_HOME, XDG_STATE_HOME, HOME",
       "LC_ALL, LC_MESSAGES, LANG",    "NO_COLOR, TERM"};
   buf_lit(out, ".SH ENVIRONMENT\n");
   for (size_t i = 0; wires[i]; i++)
@@ -87,6 +87,8 @@ void page_man(struct buf *out) {
   put_variables(out);
   buf_lit(out, ".SH FILES\n.TP\n.B $XDG_CONFIG_HOME/rein/config.json\n");
   put_sentence(out, T_CLI_MAN_CONFIG);
+  buf_lit(out, ".TP\n.B $XDG_STATE_HOME/rein/runs.db\n");
+  put_sentence(out, T_CLI_MAN_STATE);
 }
 
 /* -- the schema -- */

@@ -4,6 +4,7 @@
 
 #include "cli/ends.h"
 #include "cli/log.h"
+#include "cli/place.h"
 #include "cli/prompt.h"
 #include "cli/show.h"
 #include "cli/status.h"
@@ -24,6 +25,7 @@ struct session {
   enum output output;
   struct loop *loop;
   struct http *http;
+  struct store *store; /* NULL: in memory */
   struct driver *driver;
   struct run *run;
   struct show show;
@@ -235,6 +237,7 @@ static enum rein_code add_run(struct session *s, struct err *err) {
   struct run_name name;
   struct run_spec spec = {
       .agent = setup->agent,
+      .provider = setup->provider_name,
       .base_url = setup->base_url,
       .key = setup->key,
       .script = setup->provider.script,
@@ -249,8 +252,10 @@ static enum rein_code add_run(struct session *s, struct err *err) {
   };
   enum rein_code code = run_id_make(&name, err);
   spec.id = str_of(code ? NULL : name.s);
+  spec.wall_ms = run_wall_ms();
   if (!code) code = run_seed_make(&spec.agent.jitter_seed, err);
-  if (!code) code = journal_open_memory(&spec.journal, err);
+  if (!code && s->store) code = store_begin(s->store, spec.id, spec.wall_ms, &spec.journal, err);
+  if (!code && !s->store) code = journal_open_memory(&spec.journal, err);
   return code ? code : driver_add(s->driver, &spec, &s->run, err);
 }
 
@@ -288,18 +293,26 @@ static void stop_host(struct session *s) {
   status_close(&s->status);
   if (s->can_ask) prompt_close(&s->prompt);
   driver_free(s->driver);
+  store_close(s->store);
   http_free(s->http);
   if (s->loop) loop_free(s->loop, LEAVE_MS);
+}
+
+static enum rein_outcome outcome_of(int exit) {
+  bool store = exit == rein_outcome_exit(REIN_OUTCOME_STORE_FAILED);
+  return store ? REIN_OUTCOME_STORE_FAILED : REIN_OUTCOME_INTERNAL;
 }
 
 static int carry(struct session *s, struct str task) {
   struct err err = {0};
   enum rein_code code = start_host(s, &err);
+  int exit = code ? 0 : place_open(s->cli, s->loop, &s->store);
+  if (exit) return exit == 2 ? 2 : session_none(s->cli, outcome_of(exit), 0);
   if (!code) code = add_run(s, &err);
   if (!code && (code = hear_signals(s))) code = ERR(&err, code, T_CLI_NO_SIGNALS);
   if (!code) code = driver_say(s->run, task, &err);
   if (code) {
-    int exit = cli_fail(s->cli, &err);
+    exit = cli_fail(s->cli, &err);
     return exit == 2 ? 2 : session_none(s->cli, REIN_OUTCOME_INTERNAL, 0);
   }
   show_open(&s->show, s->cli);

@@ -7,6 +7,8 @@
 #include "tools/tools.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define SYSTEM_BYTES_MAX (1u << 20) /* longer prompts are documents: give them on stdin */
@@ -89,8 +91,22 @@ int setup_policy(struct cli *cli, struct setup *setup) {
 
 /* ---- who answers ---------------------------------------------------------- */
 
+/* A resume may begin in another folder. */
+static bool whole_script_path(struct cli *cli, struct str path, struct str *name) {
+  struct buf b;
+  char whole[PATH_MAX];
+  struct str path_z;
+  if (!arena_str(&cli->arena, path, &path_z)) return false;
+  buf_init(&b, PATH_MAX + 16);
+  buf_lit(&b, "script:");
+  buf_put(&b, realpath(path_z.p, whole) ? str_of(whole) : path);
+  bool ok = !b.fail && arena_str(&cli->arena, buf_str(&b), name);
+  buf_release(&b);
+  return ok;
+}
+
 static int open_provider(struct cli *cli, struct setup *setup) {
-  struct str name = cli_value(cli, OPTION_ID_MODEL)->text, path, text = STR_NONE;
+  struct str name = cli_value(cli, OPTION_ID_MODEL)->text, path = STR_NONE, text = STR_NONE;
   struct err err = {0};
   if (provider_script_path(name, &path) && path.n &&
       cli_read_file(cli, path, SCRIPT_BYTES_MAX, &text, &err))
@@ -102,6 +118,8 @@ static int open_provider(struct cli *cli, struct setup *setup) {
       return cli_fail(cli, &err);
     return err.code == REIN_INPUT ? 2 : 1;
   }
+  setup->provider_name = name;
+  if (path.n && !whole_script_path(cli, path, &setup->provider_name)) return cli_no_memory(cli);
   setup->agent.wire = setup->provider.wire;
   setup->agent.model = setup->provider.model;
   return 0;

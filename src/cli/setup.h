@@ -26,6 +26,7 @@ struct setup {
   struct files files;
   bool has_files;
   struct policy policy;
+  struct str provider_name; /* for the journal: as -m has it, a script by its whole path */
   struct rein_tool rows[ROWS_MAX];
   struct agent_config agent;
   struct str base_url; /* empty: the wire's own */

@@ -361,6 +361,13 @@ static enum rein_code on_limits(struct agent *a, const struct event *e, struct e
   return REIN_OK;
 }
 
+static enum rein_code on_outcome(struct agent *a, const struct event *e, struct err *err) {
+  (void)a;
+  (void)e;
+  (void)err;
+  return REIN_OK;
+}
+
 /* ---- the way in (the way out is next.c) -------------------------------- */
 
 enum rein_code agent_feed(struct agent *a, const struct event *e, struct err *err) {
@@ -369,6 +376,7 @@ enum rein_code agent_feed(struct agent *a, const struct event *e, struct err *er
       [EVENT_REPLY] = on_reply,     [EVENT_FAILED] = on_failed,   [EVENT_VERDICT] = on_verdict,
       [EVENT_STARTED] = on_started, [EVENT_RESULT] = on_result,   [EVENT_REWRITE] = on_rewrite,
       [EVENT_CANCEL] = on_cancel,   [EVENT_TICK] = on_tick,       [EVENT_LIMITS] = on_limits,
+      [EVENT_OUTCOME] = on_outcome,
   };
   if (e->at_ms > a->now) a->now = e->at_ms; /* a clock that steps back stands still */
   struct err why = {0};

@@ -23,7 +23,8 @@
   X(REWRITE, "rewrite") /* what had to be changed in the transcript, is changed */                 \
   X(CANCEL, "cancel")   /* a signal, the embedder, the store */                                    \
   X(TICK, "tick")       /* time passed up to a deadline that the machine named */                  \
-  X(LIMITS, "limits")   /* new limits, for a resumed run */
+  X(LIMITS, "limits")   /* new limits, for a resumed run */                                        \
+  X(OUTCOME, "outcome") /* how it ended: told, changes nothing */
 
 enum event_kind {
 #define EVENT_X(id, word) EVENT_##id,
@@ -39,6 +40,14 @@ enum decider {
 
 enum rewrite {
   REWRITE_DROP_THINKING, /* signed blocks of the transcript are left out from here on */
+};
+
+/* The end as the journal tells it, for whoever lists runs or measures them. */
+struct ending {
+  enum rein_outcome outcome;
+  int exit; /* of the process: the outcome's number, or 128 + the signal */
+  int64_t turns, requests, spent, ms;
+  struct usage usage;
 };
 
 struct event {
@@ -59,5 +68,6 @@ struct event {
     enum rewrite rewrite;      /* REWRITE */
     int signal;                /* CANCEL: its number; 0 none */
     struct rein_limits limits; /* LIMITS */
+    struct ending ending;      /* OUTCOME */
   };
 };

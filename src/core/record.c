@@ -84,6 +84,16 @@ static void put_fault(struct json_out *w, const struct fault *f) {
   put_usage(w, &f->usage);
 }
 
+static void put_ending(struct json_out *w, const struct ending *e) {
+  field_text(w, "outcome", str_of(rein_outcome_word(e->outcome)));
+  field_num(w, "exit", e->exit);
+  field_num(w, "turns", e->turns);
+  field_num(w, "requests", e->requests);
+  field_num(w, "spent", e->spent);
+  field_num(w, "ms", e->ms);
+  put_usage(w, &e->usage);
+}
+
 static void put_verdict(struct json_out *w, const struct event *e) {
   field_text(w, "verdict", str_of(verdict_word(e->verdict.verdict)));
   field_text(w, "by", str_of(decider_words[e->verdict.by]));
@@ -100,6 +110,7 @@ static void put_body(struct json_out *w, const struct event *e) {
   case EVENT_REWRITE: field_text(w, "rewrite", STR("drop_thinking")); break;
   case EVENT_CANCEL: field_num(w, "signal", e->signal); break;
   case EVENT_LIMITS: field_limits(w, &e->limits); break;
+  case EVENT_OUTCOME: put_ending(w, &e->ending); break;
   case EVENT_SAY:
   case EVENT_REFUSED:
   case EVENT_STARTED:
@@ -214,6 +225,22 @@ static enum rein_code get_verdict(const struct json *doc, struct event *e, struc
   return REIN_OK;
 }
 
+static enum rein_code get_ending(const struct json *doc, struct event *e, struct err *err) {
+  int outcome = REIN_OUTCOME_CANCELLED;
+  while (outcome >= 0 &&
+         !str_is(field_get_text(doc, "outcome"), rein_outcome_word((enum rein_outcome)outcome)))
+    outcome--;
+  if (outcome < 0) return bad(err, "outcome");
+  e->ending = (struct ending){.outcome = (enum rein_outcome)outcome,
+                              .exit = (int)field_get_num(doc, "exit", 0),
+                              .turns = field_get_num(doc, "turns", 0),
+                              .requests = field_get_num(doc, "requests", 0),
+                              .spent = field_get_num(doc, "spent", 0),
+                              .ms = field_get_num(doc, "ms", 0),
+                              .usage = get_usage(doc)};
+  return REIN_OK;
+}
+
 static enum rein_code get_body(struct arena *arena, const struct json *doc, struct event *e,
                                struct err *err) {
   switch (e->kind) {
@@ -227,6 +254,7 @@ static enum rein_code get_body(struct arena *arena, const struct json *doc, stru
     return str_is(field_get_text(doc, "rewrite"), "drop_thinking") ? REIN_OK : bad(err, "rewrite");
   case EVENT_CANCEL: e->signal = (int)field_get_num(doc, "signal", 0); return REIN_OK;
   case EVENT_LIMITS: e->limits = field_get_limits(doc); return REIN_OK;
+  case EVENT_OUTCOME: return get_ending(doc, e, err);
   case EVENT_SAY:
   case EVENT_REFUSED:
   case EVENT_STARTED:
@@ -240,10 +268,10 @@ enum rein_code record_read(struct arena *arena, struct str line, struct event *e
   enum rein_code code = json_parse(arena, line, JSON_UNIQUE, &doc, err);
   if (code) return code;
   int kind = 0;
-  while (kind <= EVENT_LIMITS &&
+  while (kind <= EVENT_OUTCOME &&
          !str_is(field_get_text(doc, "event"), event_word((enum event_kind)kind)))
     kind++;
-  if (kind > EVENT_LIMITS) return bad(err, "event");
+  if (kind > EVENT_OUTCOME) return bad(err, "event");
   *e = (struct event){.kind = (enum event_kind)kind,
                       .at_ms = field_get_num(doc, "at_ms", 0),
                       .id = (uint32_t)field_get_num(doc, "id", 0),

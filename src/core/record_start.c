@@ -39,11 +39,16 @@ static void put_policy(struct json_out *w, const struct policy *p) {
   json_close(w, '}');
 }
 
-void record_put_start(struct buf *out, const struct agent_config *c) {
+void record_put_start(struct buf *out, const struct agent_config *c,
+                      const struct record_head *head) {
   struct json_out w = json_out(out);
   json_open(&w, '{');
   field_word(&w, "event", "start");
   field_num(&w, "version", RECORD_VERSION);
+  field_some(&w, "run", head->run);
+  field_some(&w, "rein", head->rein);
+  field_num(&w, "wall_ms", head->wall_ms);
+  field_some(&w, "provider", head->provider);
   field_word(&w, "wire", c->wire->name);
   field_text(&w, "model", c->model);
   field_text(&w, "address", c->address);
@@ -137,12 +142,17 @@ static void keep_zeroes(struct rein_limits *l) {
 
 enum rein_code record_read_start(struct arena *arena, struct str line,
                                  const struct wire *(*wires)(struct str name),
-                                 struct agent_config *c, struct err *err) {
+                                 struct agent_config *c, struct record_head *head,
+                                 struct err *err) {
   struct json *doc;
   enum rein_code code = json_parse(arena, line, JSON_UNIQUE, &doc, err);
   if (code) return code;
   if (!str_is(json_text(json_get(doc, "event")), "start")) return bad(err, "start");
   if (field_get_num(doc, "version", 0) != RECORD_VERSION) return bad(err, "version");
+  *head = (struct record_head){.run = json_text(json_get(doc, "run")),
+                               .rein = json_text(json_get(doc, "rein")),
+                               .provider = json_text(json_get(doc, "provider")),
+                               .wall_ms = field_get_num(doc, "wall_ms", 0)};
   int64_t retries = field_get_num(doc, "retries", 0);
   *c = (struct agent_config){.wire = wires(json_text(json_get(doc, "wire"))),
                              .model = json_text(json_get(doc, "model")),

@@ -4,7 +4,7 @@
  * beside it: send.c, run_call.c, ask.c; what time brings, in tick.c.
  */
 #include "base/mem.h"
-#include "core/record.h"
+#include "driver/report.h"
 #include "driver/run.h"
 #include "text/text.h"
 
@@ -55,29 +55,6 @@ void run_note(struct run *run, const struct note *note) {
   run_wake(run, 0);
 }
 
-bool run_append(struct run *run, struct str line) {
-  struct err err = {0};
-  struct journal *journal = run->spec.journal;
-  if (journal->kind->append(journal, line, &err) != REIN_OK) {
-    run_break(run, REIN_OUTCOME_STORE_FAILED, &err);
-    return false;
-  }
-  run->dirty = true;
-  return true;
-}
-
-bool run_commit(struct run *run) {
-  struct err err = {0};
-  struct journal *journal = run->spec.journal;
-  if (run->broken) return false;
-  if (run->dirty && journal->kind->commit(journal, &err) != REIN_OK) {
-    run_break(run, REIN_OUTCOME_STORE_FAILED, &err);
-    return false;
-  }
-  run->dirty = false;
-  return true;
-}
-
 static bool over(const struct run *run) {
   return run->broken || agent_ended(run->agent)->outcome != REIN_OUTCOME_NONE;
 }
@@ -124,16 +101,15 @@ static void mend(struct run *run, struct event *event, struct buf *room) {
 }
 
 void run_deliver(struct run *run, struct event *event) {
+  struct arena masked;
   struct buf mended;
   struct err err = {0};
   if (run->broken) return;
+  arena_init(&masked, 2 * (size_t)RECORD_BYTES_MAX);
   buf_init(&mended, RECORD_BYTES_MAX);
   mend(run, event, &mended);
   event->at_ms = run_now(run);
-  buf_reset(&run->line);
-  record_put(&run->line, event);
-  if (run->line.fail) run_break_memory(run);
-  if (!run->broken && run_append(run, buf_str(&run->line))) {
+  if (!run->broken && keep_event(run, &masked, event)) {
     /* Mostly the machine ends itself when it fails, and says why. */
     if (agent_feed(run->agent, event, &err) != REIN_OK && !over(run))
       run_break(run, REIN_OUTCOME_INTERNAL, &err);
@@ -146,6 +122,7 @@ void run_deliver(struct run *run, struct event *event) {
     buf_init(&run->line, RECORD_BYTES_MAX);
   }
   buf_release(&mended);
+  arena_release(&masked);
 }
 
 static void deliver_cancel(struct run *run, const struct note *note) {
@@ -184,44 +161,82 @@ static void take(struct run *run, const struct note *note) {
     return;
   case EVENT_CANCEL: deliver_cancel(run, note); return;
   case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
-  case EVENT_LIMITS: return; /* a resumed run's; nothing here makes one */
+  case EVENT_LIMITS:
+  case EVENT_OUTCOME: return; /* delivered as they come, never noted */
   }
 }
 
 /* In the order of arrival; more may join while it goes on. After the end only
- * new words count: what else comes is late and is dropped. */
+ * new words count: what else comes is late and is dropped. A request that is
+ * ready goes out before anything more is heard: its bytes are the machine's. */
 static void take_all(struct run *run) {
-  for (size_t i = 0; i < run->note_count; i++) {
+  size_t i = 0;
+  for (; i < run->note_count && !send_held(run); i++) {
     struct note note = run->notes[i];
     run->notes[i].words = NULL;
     if (!run->broken && (note.kind == EVENT_SAY || !over(run))) take(run, &note);
     note_release(&note);
   }
-  run->note_count = 0;
+  if (i == 0) return;
+  run->note_count -= i;
+  memmove(run->notes, run->notes + i, run->note_count * sizeof *run->notes);
 }
 
-static void end(struct run *run) {
+/* ---- the end ------------------------------------------------------------------ */
+
+/* Nothing goes on any more, and the journal tells how it ended. */
+static void wind_up(struct run *run) {
+  run->told = true;
   send_drop(run);
   call_drop_all(run);
   ask_drop_all(run);
-  if (!run->broken) run->end = *agent_ended(run->agent);
-  run_commit(run);
-  run->live = false;
+  if (run->broken) return;
+  struct agent_stats stats = agent_stats(run->agent);
+  run->end = *agent_ended(run->agent);
+  run_deliver(run, &(struct event){.kind = EVENT_OUTCOME,
+                                   .ending = {.outcome = run->end.outcome,
+                                              .exit = report_exit(run),
+                                              .turns = stats.turns,
+                                              .requests = stats.requests,
+                                              .spent = stats.spent,
+                                              .usage = stats.usage,
+                                              .ms = run_ms(run)}});
+}
+
+static void end(struct run *run) {
+  run->live = run->told = false;
   run->ended_ms = run_now(run);
   run->driver->live--;
   if (run->spec.watch.ended) run->spec.watch.ended(run->spec.watch.ctx, run, &run->end);
   if (run->driver->live == 0) loop_stop(run->driver->loop);
 }
 
+/* ---- the pump ----------------------------------------------------------------- */
+
+/* What must not happen before it is written down. A question is none of it, but a
+ * person may think for long, and the reply was paid for. */
+static bool holds(const struct run *run) {
+  return send_held(run) || call_held(run) || run->asking || (run->live && over(run));
+}
+
+/* What was held, its records being safe. */
+static void let_go(struct run *run) {
+  send_go(run);
+  call_launch(run);
+  if (run->live && over(run) && run->told) end(run);
+}
+
 void run_pump(void *ctx) {
   struct run *run = ctx;
   assert(!run->pumping);
-  run->pumping = true;
   run->timer_ms = INT64_MAX; /* it fired */
+  if (run->writing) return;  /* its answer wakes the run */
+  run->pumping = true;
+  if (!run->dirty) let_go(run);
   tick_look(run);
   take_all(run);
-  call_launch(run);
-  if (run->live && over(run)) end(run);
+  if (run->live && over(run) && !run->told) wind_up(run);
+  if (holds(run) && (run->broken || keep_safe(run))) let_go(run);
   run->pumping = false;
-  tick_set(run);
+  if (!run->writing) tick_set(run);
 }

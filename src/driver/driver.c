@@ -3,7 +3,6 @@
 #include "driver/driver.h"
 
 #include "base/mem.h"
-#include "core/record.h"
 #include "driver/run.h"
 #include "text/text.h"
 
@@ -63,18 +62,6 @@ static enum rein_code check_numbers(const struct run_spec *spec, struct err *err
   return REIN_OK;
 }
 
-/* The first record holds numbers, not defaults: another version may have others. */
-static enum rein_code start_record(struct run *run, struct err *err) {
-  struct journal *journal = run->spec.journal;
-  struct agent_config config = *agent_config(run->agent);
-  if (run->spec.files) config.root = str_of(run->spec.files->root);
-  record_put_start(&run->line, &config);
-  if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-  enum rein_code code = journal->kind->append(journal, buf_str(&run->line), err);
-  run->dirty = true;
-  return code;
-}
-
 static enum rein_code prepare(struct run *run, struct err *err) {
   struct agent_config *config = &run->spec.agent;
   enum rein_code code = check_numbers(&run->spec, err);
@@ -94,7 +81,7 @@ static enum rein_code prepare(struct run *run, struct err *err) {
   if ((code = agent_new(config, &run->agent, err)) != REIN_OK) return code;
   if (loop_timer_new(run->driver->loop, run_pump, run, &run->timer) != REIN_OK)
     return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-  return start_record(run, err);
+  return keep_start(run, err);
 }
 
 enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, struct run **run,

@@ -52,6 +52,8 @@ typedef void (*ask_fn)(void *ctx, struct run *run, uint32_t call, const struct t
 /* Slices and pointers are borrowed and must outlive the run, unless said. */
 struct run_spec {
   struct str id;               /* of run_id_make; copied */
+  struct str provider;         /* recorded: as -m names it, or what a resume shall take */
+  int64_t wall_ms;             /* recorded: run_wall_ms() */
   struct agent_config agent;   /* its limits as rein.h says: zero is the default */
   struct str base_url;         /* empty: the wire's own; http or https; copied */
   struct str key;              /* blanks around it are dropped; copied, wiped with the run */
@@ -94,5 +96,6 @@ struct run_name {
   char s[24]; /* terminated */
 };
 enum rein_code run_id_make(struct run_name *name, struct err *err) REIN_CHECKED;
+int64_t run_wall_ms(void); /* since 1970 */
 /* Chance for agent_config.jitter_seed. */
 enum rein_code run_seed_make(uint64_t *seed, struct err *err) REIN_CHECKED;

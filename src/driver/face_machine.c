@@ -61,7 +61,8 @@ static void idle_again(struct rein_machine *m) {
 /* -- life -- */
 
 static enum rein_code write_start(struct rein_machine *m, struct err *err) {
-  record_put_start(&m->line, agent_config(m->agent));
+  record_put_start(&m->line, agent_config(m->agent),
+                   &(struct record_head){.rein = STR(REIN_VERSION)});
   if (m->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   return m->journal->kind->append(m->journal, buf_str(&m->line), err);
 }
@@ -363,7 +364,9 @@ enum rein_code rein_machine_cancel(struct rein_machine *machine, int64_t now_ms)
 /* -- looking -- */
 
 const char *rein_machine_record(const struct rein_machine *machine, size_t i, size_t *len) {
-  struct str line = machine->journal->kind->record(machine->journal, i);
+  struct str line;
+  /* A journal in memory has nothing that could fail. */
+  if (machine->journal->kind->record(machine->journal, i, &line, NULL)) line = STR_NONE;
   if (len) *len = line.n;
   return line.n > 0 ? line.p : NULL;
 }

@@ -29,6 +29,12 @@ enum rein_code run_id_make(struct run_name *name, struct err *err) {
   return REIN_OK;
 }
 
+int64_t run_wall_ms(void) {
+  struct timespec now;
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0; /* Linux always has it */
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 enum rein_code run_seed_make(uint64_t *seed, struct err *err) {
   return chance(seed, sizeof *seed, err);
 }

@@ -2,7 +2,6 @@
  * it is rebuilt was done, and what came of it is the next record. */
 #include "driver/replay.h"
 
-#include "core/record.h"
 #include "driver/driver.h"
 #include "text/text.h"
 #include "wire/wires.h"
@@ -15,18 +14,23 @@ static void pull(struct agent *agent, const struct replay_watch *watch) {
     if (watch && watch->action) watch->action(watch->ctx, &action);
 }
 
-/* The record in the arena; empty when there is none. False: no memory. */
-static bool record(struct replay *r, struct journal *journal, size_t i, struct str *line) {
-  struct str borrowed = journal->kind->record(journal, i);
+/* The record in the arena; empty when there is none. */
+static enum rein_code record(struct replay *r, struct journal *journal, size_t i, struct str *line,
+                             struct err *err) {
+  struct str borrowed;
   *line = STR_NONE;
-  return borrowed.n == 0 || arena_str(&r->arena, borrowed, line);
+  enum rein_code code = journal->kind->record(journal, i, &borrowed, err);
+  if (code != REIN_OK || borrowed.n == 0) return code;
+  if (!arena_str(&r->arena, borrowed, line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  return REIN_OK;
 }
 
 static enum rein_code start(struct replay *r, struct journal *journal, struct err *err) {
   struct str line;
-  if (!record(r, journal, 0, &line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  enum rein_code code = record(r, journal, 0, &line, err);
+  if (code != REIN_OK) return code;
   if (line.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
-  enum rein_code code = record_read_start(&r->arena, line, wire_by_name, &r->config, err);
+  code = record_read_start(&r->arena, line, wire_by_name, &r->config, &r->head, err);
   if (code != REIN_OK) return code;
   r->records = 1;
   return agent_new(&r->config, &r->agent, err);
@@ -54,8 +58,8 @@ enum rein_code replay_open(struct journal *journal, size_t count, const struct r
   arena_init(&r->arena, REPLAY_BYTES_MAX);
   enum rein_code code = start(r, journal, err);
   while (code == REIN_OK && r->records < count) {
-    if (!record(r, journal, r->records, &line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-    if (line.n == 0) break;
+    code = record(r, journal, r->records, &line, err);
+    if (code != REIN_OK || line.n == 0) break;
     code = feed(r, line, watch, err);
   }
   return code;

@@ -9,12 +9,13 @@
 #pragma once
 
 #include "base/arena.h"
-#include "core/agent.h"
+#include "core/record.h"
 #include "store/journal.h"
 
 struct replay {
   struct arena arena; /* of the records; the agent borrows from it */
   struct agent_config config;
+  struct record_head head;
   struct agent *agent;
   size_t records; /* fed, the first record included */
 };

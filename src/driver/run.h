@@ -53,6 +53,8 @@ struct run {
   int64_t began_ms, ended_ms; /* of the run's clock; -1: not yet */
   bool pumping;               /* guard: the pump is not entered twice */
   bool dirty;                 /* records wait for a commit */
+  bool writing;               /* it is under way: nothing else is done meanwhile */
+  bool told;                  /* the outcome is in the journal */
   bool live;                  /* words were said, and it has not ended */
   bool broken;                /* end holds the driver's own failure */
   struct agent_end end;
@@ -75,18 +77,26 @@ void run_note(struct run *run, const struct note *note);
 void run_wake(struct run *run, int64_t at_ms);
 /* Journals the event, feeds it and does what the machine then wants. Sets its time. */
 void run_deliver(struct run *run, struct event *event);
-/* Puts one line into the journal. False: the run broke down. */
-bool run_append(struct run *run, struct str line);
-/* What was journalled is safe, or the run broke down: false. */
-bool run_commit(struct run *run);
 /* Ends the run by the driver's own failure; nothing further is done. */
 void run_break(struct run *run, enum rein_outcome outcome, const struct err *why);
 void run_break_memory(struct run *run);
 void run_pump(void *ctx);
 void note_release(struct note *note);
 
+/* -- keep.c -- */
+enum rein_code keep_start(struct run *run, struct err *err) REIN_CHECKED;
+/* Writes the event, in run->line, into the journal. What may not be told (a key)
+ * is masked first, and *event is then what was written, in the arena. False: the
+ * run broke down. */
+bool keep_event(struct run *run, struct arena *arena, struct event *event);
+/* Asks that all that was written be made safe. True: it is. False: it is under
+ * way (run->writing) and wakes the run, or the run broke down. */
+bool keep_safe(struct run *run);
+
 /* -- send.c -- */
-void send_start(struct run *run, const struct action *action);
+void send_start(struct run *run, const struct action *action); /* held until send_go */
+bool send_held(const struct run *run);
+void send_go(struct run *run);
 void send_deliver(struct run *run, uint32_t id); /* the attempt ended: REPLY or FAILED */
 void send_drop(struct run *run);
 int64_t send_due(const struct run *run);
@@ -96,7 +106,8 @@ void send_look(struct run *run, int64_t now_ms); /* offline answers, idle limit 
 void call_prepare(struct run *run, const struct action *action);
 void call_deliver_started(struct run *run, uint32_t id);
 void call_deliver_result(struct run *run, uint32_t id);
-void call_launch(struct run *run); /* all that are STARTED and committed */
+bool call_held(const struct run *run);
+void call_launch(struct run *run); /* all that are STARTED */
 void call_drop(struct run *run, uint32_t id);
 void call_drop_all(struct run *run);
 int64_t call_due(const struct run *run);

@@ -155,11 +155,13 @@ static void launch(struct run *run, struct running *r) {
   run_break_memory(run);
 }
 
+bool call_held(const struct run *run) {
+  for (const struct running *r = run->running; r; r = r->next)
+    if (r->started && !r->launched) return true;
+  return false;
+}
+
 void call_launch(struct run *run) {
-  bool any = false;
-  for (struct running *r = run->running; r; r = r->next)
-    any = any || (r->started && !r->launched);
-  if (!any || !run_commit(run)) return; /* one commit for all that start together */
   for (struct running *r = run->running; r && !run->broken; r = r->next)
     if (r->started && !r->launched) launch(run, r);
 }

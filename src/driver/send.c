@@ -21,6 +21,8 @@ struct sending {
   struct attempt *attempt;
   struct http_call *http;      /* NULL: offline, or it ended */
   struct script_answer answer; /* offline */
+  struct str body;             /* the machine's; while it is held */
+  bool held;                   /* until its record is safe */
   bool scripted, over, ended;
   bool shown; /* text was streamed of it */
   enum attempt_end end;
@@ -144,7 +146,6 @@ static void start_script(struct sending *s, struct str body) {
 }
 
 void send_start(struct run *run, const struct action *action) {
-  if (!run_commit(run)) return; /* nothing happens before it is written down */
   send_drop(run);
   struct sending *s = mem_zero(sizeof *s);
   if (!s) {
@@ -155,16 +156,29 @@ void send_start(struct run *run, const struct action *action) {
   s->run = run;
   s->id = action->id;
   arena_init(&s->arena, 64u << 20);
-  idle_again(s);
+  s->due_ms = INT64_MAX;
   if (attempt_new(run->spec.agent.wire, action->id, &s->attempt) != REIN_OK) {
     run_break_memory(run);
     return;
   }
   attempt_speak(s->attempt, run->spec.agent.lang);
+  s->held = true;
+  s->body = action->body;
+}
+
+bool send_held(const struct run *run) {
+  return run->sending && run->sending->held;
+}
+
+void send_go(struct run *run) {
+  struct sending *s = run->sending;
+  if (run->broken || !send_held(run)) return;
+  s->held = false;
+  idle_again(s);
   if (run->spec.script)
-    start_script(s, action->body);
+    start_script(s, s->body);
   else
-    start_http(s, action->body);
+    start_http(s, s->body);
 }
 
 /* -- what time brings -- */

@@ -53,15 +53,19 @@ static enum rein_code memory_append(struct journal *journal, struct str record, 
   return REIN_OK;
 }
 
-static enum rein_code memory_commit(struct journal *journal, struct err *err) {
+static enum rein_code memory_commit(struct journal *journal, bool *later, struct err *err) {
   (void)journal;
   (void)err;
+  *later = false;
   return REIN_OK;
 }
 
-static struct str memory_record(struct journal *journal, size_t i) {
+static enum rein_code memory_record(struct journal *journal, size_t i, struct str *line,
+                                    struct err *err) {
   struct memory *m = memory_of(journal);
-  return i < m->count ? m->records[i] : STR_NONE;
+  (void)err;
+  *line = i < m->count ? m->records[i] : STR_NONE;
+  return REIN_OK;
 }
 
 static void memory_close(struct journal *journal) {

@@ -19,6 +19,7 @@ static const struct {
 #include "text/wire.def"
 #include "text/host.def"
 #include "text/tools.def"
+#include "text/store.def"
 #include "text/driver.def"
 #include "text/cli.def"
 #undef TEXT

@@ -23,6 +23,7 @@ enum text_id {
 #include "text/wire.def"
 #include "text/host.def"
 #include "text/tools.def"
+#include "text/store.def"
 #include "text/driver.def"
 #include "text/cli.def"
 #undef TEXT

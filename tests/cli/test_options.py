@@ -48,6 +48,8 @@ REFUSED = [
     (["-m", "demo", "--policy", "path(.env)=deny", "x"], "path(.env)"),
     (["-m", "demo", "--system", "@missing", "x"], "missing cannot be read"),
     (["-m", "demo", "--config", "missing.json", "x"], "missing.json cannot be read"),
+    (["-m", "demo", "--store", "postgres://db/x", "x"], "stores other than a file are not built yet"),
+    (["-m", "demo", "--store", "x", "--no-store", "x"], "leave one out"),
     (["-m", "demo", "--log", "/nowhere-at-all/log", "x"], "the log /nowhere-at-all/log cannot be opened"),
     (["-m", "demo", "--max-turns", "off", "--token-budget", "off", "x"],
      "the limits for turns, tokens, cost and time are all off"),
@@ -60,7 +62,7 @@ REFUSED = [
     (["help", "nonsense"], "no command \"nonsense\""),
 ]
 LATER = ["--pack=x", "--cost-limit=1", "--wrap-up", "--effort=high", "--strict", "--sandbox=off",
-         "--skip-bad-tools", "--store=x"]
+         "--skip-bad-tools"]
 LATER_COMMANDS = ["resume", "runs", "show", "replay", "fork", "stats", "lint", "policy", "pack",
                   "init", "submit", "worker", "approve", "mcp"]
 PAGES = [("docs/rein.1", ["--man"]), ("docs/config.schema.json", ["--schema"]),

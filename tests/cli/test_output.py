@@ -71,7 +71,7 @@ class Output(CliTest):
         lines = [json.loads(line) for line in ended.out.splitlines()]
         self.assertEqual(lines[0]["event"], "start")
         self.assertEqual([l["event"] for l in lines if "event" in l],
-                         ["start", "say", "granted", "reply", "started", "result", "granted", "reply"])
+                         ["start", "say", "granted", "reply", "started", "result", "granted", "reply", "outcome"])
         self.assertEqual("".join(l["text"] for l in lines if l.get("stream") == "piece"), "I look.done")
         self.assertEqual(list(lines[-1]), MEMBERS)
 
@@ -225,7 +225,7 @@ class Secrets(CliTest):
             self.assertRegex(line["at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
         self.assertEqual([l["record"]["event"] for l in lines if "record" in l],
                          ["start", "say", "granted", "failed", "tick", "granted", "reply", "started",
-                          "result", "granted", "reply"])
+                          "result", "granted", "reply", "outcome"])
         self.assertEqual(lines[-1]["end"]["outcome"], "finished")
         self.assertTrue(any("Busy" in l.get("note", "") for l in lines))
         self.assertIn("req_test_7", json.dumps(lines))

@@ -213,7 +213,7 @@ static inline bool play_new(struct play *p, const struct agent_config *config) {
   p->done = REIN_OUTCOME_NONE;
   p->code = agent_new(config, &p->agent, &p->err);
   if (p->code) return false;
-  record_put_start(&p->journal, agent_config(p->agent));
+  record_put_start(&p->journal, agent_config(p->agent), &(struct record_head){0});
   buf_c(&p->journal, '\n');
   return p->journal.fail == REIN_OK;
 }
@@ -419,7 +419,8 @@ static inline uint64_t play_replay(const struct play *p) {
   struct str rest = buf_str(&p->journal), line, bodies = buf_str(&p->bodies), body;
   arena_init(&arena, SIZE_MAX);
   assert_true(str_next(&rest, '\n', &line));
-  assert_int_equal(record_read_start(&arena, line, toy_by_name, &config, &err), REIN_OK);
+  struct record_head head;
+  assert_int_equal(record_read_start(&arena, line, toy_by_name, &config, &head, &err), REIN_OK);
   assert_int_equal(agent_new(&config, &agent, &err), REIN_OK);
   while (str_next(&rest, '\n', &line) && line.n) {
     struct event e;

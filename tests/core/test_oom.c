@@ -78,7 +78,8 @@ static bool replay(void *ctx) {
   struct str rest = buf_str(&p->journal), line;
   arena_init(&arena, 1 << 26);
   str_next(&rest, '\n', &line);
-  enum rein_code code = record_read_start(&arena, line, toy_by_name, &config, &err);
+  struct record_head head;
+  enum rein_code code = record_read_start(&arena, line, toy_by_name, &config, &head, &err);
   if (code == REIN_OK) code = agent_new(&config, &agent, &err);
   while (code == REIN_OK && str_next(&rest, '\n', &line) && line.n) {
     struct event e;

@@ -239,22 +239,27 @@ static enum rein_code fail_append(struct journal *journal, struct str record, st
   return f->appends-- > 0 ? REIN_OK : ERR(err, REIN_SYSTEM, T_STORE_MEMORY_FULL);
 }
 
-static enum rein_code fail_commit(struct journal *journal, struct err *err) {
+static enum rein_code fail_commit(struct journal *journal, bool *later, struct err *err) {
+  *later = false;
   struct failing *f = (struct failing *)journal;
   return f->commits-- > 0 ? REIN_OK : ERR(err, REIN_SYSTEM, T_STORE_MEMORY_FULL);
 }
 
-static struct str fail_record(struct journal *journal, size_t i) {
+static enum rein_code fail_record(struct journal *journal, size_t i, struct str *line,
+                                  struct err *err) {
   (void)journal;
   (void)i;
-  return STR_NONE;
+  (void)err;
+  *line = STR_NONE;
+  return REIN_OK;
 }
 
 static void fail_close(struct journal *journal) {
   ((struct failing *)journal)->closed = true;
 }
 
-static const struct journal_kind failing_kind = {fail_append, fail_commit, fail_record, fail_close};
+static const struct journal_kind failing_kind = {
+    .append = fail_append, .commit = fail_commit, .record = fail_record, .close = fail_close};
 
 static atomic_int ran;
 
@@ -283,7 +288,7 @@ static bool serve_a_call(void *ctx, struct peer *peer, int fd, size_t n, struct 
  * request has left and no tool has run that the journal does not know. */
 static void fails_after(int appends, int commits, size_t requests, int calls) {
   const struct rein_tool row[] = {ROW("counts", tool_counts, NULL)};
-  struct failing f = {.journal = {&failing_kind}, .appends = appends, .commits = commits};
+  struct failing f = {.journal = {.kind = &failing_kind}, .appends = appends, .commits = commits};
   struct err err = {0};
   struct run *run;
   struct world w;
@@ -313,7 +318,7 @@ static void test_a_journal_that_fails(void **state) {
   fails_after(99, 1, 1, 0); /* the commit before the call */
   fails_after(5, 99, 1, 1); /* the result */
   fails_after(99, 2, 1, 1); /* the commit before the next request */
-  struct failing f = {.journal = {&failing_kind}};
+  struct failing f = {.journal = {.kind = &failing_kind}};
   struct err err = {0};
   struct run *run;
   struct world w;

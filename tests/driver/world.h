@@ -101,8 +101,8 @@ static inline void live_record(void *ctx, struct run *run, struct str line,
   assert_true(live->events < EVENTS_MAX);
   assert_true(line.n > 2 && line.p[0] == '{' && str_find_char(line, '\n') == line.n);
   if (event) {
-    buf_put(&live->log, str_of(words[event->kind]));
-    buf_c(&live->log, ' ');
+    if (event->kind != EVENT_OUTCOME) buf_put(&live->log, str_of(words[event->kind]));
+    if (event->kind != EVENT_OUTCOME) buf_c(&live->log, ' ');
     live->kind[live->events] = event->kind;
     live->digest[live->events] = agent_digest(run_agent(run));
   }

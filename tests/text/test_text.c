@@ -28,6 +28,7 @@ static const char *const names[T_COUNT] = {
 #include "text/wire.def"
 #include "text/host.def"
 #include "text/tools.def"
+#include "text/store.def"
 #include "text/driver.def"
 #include "text/cli.def"
 #undef TEXT
