@@ -10,10 +10,6 @@ int str_cmp(struct str a, struct str b) {
   return (a.n > b.n) - (a.n < b.n);
 }
 
-bool str_starts(struct str s, struct str prefix) {
-  return s.n >= prefix.n && str_eq((struct str){s.p, prefix.n}, prefix);
-}
-
 bool str_ends(struct str s, struct str suffix) {
   return s.n >= suffix.n && str_eq(str_part(s, s.n - suffix.n, suffix.n), suffix);
 }
@@ -27,12 +23,6 @@ size_t str_find(struct str s, struct str needle) {
   if (needle.n == 0) return 0;
   const char *found = s.n > 0 ? memmem(s.p, s.n, needle.p, needle.n) : NULL;
   return found ? (size_t)(found - s.p) : s.n;
-}
-
-struct str str_part(struct str s, size_t from, size_t n) {
-  if (from > s.n) from = s.n;
-  if (n > s.n - from) n = s.n - from;
-  return (struct str){from > 0 ? s.p + from : s.p, n};
 }
 
 static bool is_blank(char c) {

@@ -36,7 +36,9 @@ static inline bool str_is(struct str a, const char *z) {
 }
 
 int str_cmp(struct str a, struct str b); /* bytewise; <0, 0, >0 */
-bool str_starts(struct str s, struct str prefix);
+static inline bool str_starts(struct str s, struct str prefix) {
+  return s.n >= prefix.n && str_eq((struct str){s.p, prefix.n}, prefix);
+}
 bool str_ends(struct str s, struct str suffix);
 /* The position of `c` or of `needle`, or s.n when it is not there. */
 size_t str_find_char(struct str s, char c);
@@ -45,7 +47,11 @@ static inline bool str_has(struct str s, struct str needle) {
   return str_find(s, needle) < s.n || needle.n == 0;
 }
 /* The part from `from` (clamped) of at most n bytes. */
-struct str str_part(struct str s, size_t from, size_t n);
+static inline struct str str_part(struct str s, size_t from, size_t n) {
+  if (from > s.n) from = s.n;
+  if (n > s.n - from) n = s.n - from;
+  return (struct str){from > 0 ? s.p + from : s.p, n};
+}
 /* Without blanks (space, tab, CR, LF) at both ends. */
 struct str str_trim(struct str s);
 bool str_blank(struct str s); /* empty, or blanks alone */

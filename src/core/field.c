@@ -1,18 +1,9 @@
 /* Members of a record: see field.h. */
 #include "core/field.h"
 
-#include "base/utf8.h"
-
-#define FIELD_TEXT_MAX (256u << 20) /* above any tool's own ceiling */
-
 void field_text(struct json_out *w, const char *key, struct str text) {
-  struct buf mended;
-  buf_init(&mended, FIELD_TEXT_MAX);
-  utf8_repair(&mended, text);
   json_key(w, key);
-  json_put_text(w, buf_str(&mended));
-  if (mended.fail) w->buf->fail = mended.fail;
-  buf_release(&mended);
+  json_put_text(w, text);
 }
 
 void field_some(struct json_out *w, const char *key, struct str text) {

@@ -161,9 +161,12 @@ static enum rein_code kind_check(int fd, enum files_need need, struct str path, 
 /* Checks what it is before it is opened for reading: opening a device or a pipe
  * already does something. */
 static enum rein_code look(const struct files *files, char inside[PATH_MAX], enum files_need need,
-                           struct str path, struct err *err) {
+                           struct buf *taken, struct str path, struct err *err) {
   int fd = files_beneath(files, inside, O_PATH);
-  if (fd == -ENOENT && files_meant(files, inside)) fd = files_beneath(files, inside, O_PATH);
+  if (fd == -ENOENT && files_meant(files, inside)) {
+    fd = files_beneath(files, inside, O_PATH);
+    if (taken) buf_put(taken, str_of(inside));
+  }
   if (fd == -ENOENT) return absent(files, inside, path, err);
   if (fd < 0) return path_fail(path, -fd, err);
   enum rein_code code = kind_check(fd, need, path, err);
@@ -172,10 +175,10 @@ static enum rein_code look(const struct files *files, char inside[PATH_MAX], enu
 }
 
 enum rein_code files_open(const struct files *files, struct str path, enum files_need need, int *fd,
-                          struct err *err) {
+                          struct buf *taken, struct err *err) {
   char inside[PATH_MAX];
   enum rein_code code = files_path_inside(files, path, inside, err);
-  if (code == REIN_OK) code = look(files, inside, need, path, err);
+  if (code == REIN_OK) code = look(files, inside, need, taken, path, err);
   if (code != REIN_OK) return code;
   int opened = files_beneath(files, inside, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (opened < 0) return path_fail(path, -opened, err);

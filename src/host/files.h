@@ -35,9 +35,10 @@ enum files_need { FILES_READ, FILES_DIR };
  * path with controls visible: REIN_INPUT (empty, a NUL byte, outside the root,
  * not there, a directory where a file is wanted and the reverse, no right, too
  * long, a loop of links, not a regular file), REIN_SYSTEM (the rest). Never
- * waits for the other end of a pipe, and does not open one. */
+ * waits for the other end of a pipe, and does not open one. `taken` (may be
+ * NULL) gets the path that was opened where it is spelled otherwise than asked. */
 enum rein_code files_open(const struct files *files, struct str path, enum files_need need, int *fd,
-                          struct err *err) REIN_CHECKED;
+                          struct buf *taken, struct err *err) REIN_CHECKED;
 /* Writes the whole content to `path`, relative to the root and below its folder
  * `below` ("reports" takes "reports/x.md"; it is made when missing, as are
  * folders in between): a temporary file beside it, fsync, rename; old file or

@@ -157,7 +157,7 @@ enum rein_code files_walk(const struct files *files, struct str path, files_skip
   struct walk w = {.skip = skip, .visit = visit, .ctx = ctx, .err = err};
   int fd = -1;
   buf_init(&w.path, PATH_BYTES_MAX);
-  enum rein_code code = files_open(files, path.n ? path : STR("."), FILES_DIR, &fd, err);
+  enum rein_code code = files_open(files, path.n ? path : STR("."), FILES_DIR, &fd, NULL, err);
   if (code == REIN_OK) {
     code = files_path_of(files, fd, &w.path);
     if (code != REIN_OK) {

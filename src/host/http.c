@@ -118,6 +118,7 @@ static void options_free(struct http *http) {
   mem_free(http->ca_dir);
   mem_free(http->ca_file);
   mem_free(http->no_proxy);
+  mem_free(http->good_url);
   if (http->proxy) mem_wipe(http->proxy, strlen(http->proxy)); /* may hold a password */
   mem_free(http->proxy);
 }
@@ -204,7 +205,7 @@ static enum rein_code call_new(struct http *http, const struct http_request *req
 enum rein_code http_start(struct http *http, const struct http_request *request,
                           const struct http_answer *answer, struct http_call **call,
                           struct err *err) {
-  enum rein_code code = http_request_check(request, err);
+  enum rein_code code = http_request_check(http, request, err);
   if (code != REIN_OK) return code;
   code = call_new(http, request, answer, call, err);
   if (code != REIN_OK) return code;

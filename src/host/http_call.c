@@ -92,7 +92,7 @@ static enum http_end end_of(const struct http_call *call, CURLcode code) {
 static enum text_id own_words(const struct http_call *call, CURLcode code) {
   if (call->big) return T_HOST_BIG;
   if (call->name.fail) return T_HOST_NO_MEMORY;
-  if (code == CURLE_SEND_FAIL_REWIND) return T_HOST_STALE;
+  if (call->stale) return T_HOST_STALE;
   bool in_head = call->begun && call->head != HEAD_DONE; /* curl's word for both is memory */
   if (code == CURLE_OUT_OF_MEMORY && in_head) return T_HOST_LONG_HEADER;
   return code == CURLE_OK ? T_HOST_CUT : T_NONE;
@@ -170,18 +170,14 @@ size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
   return call->big || call->chore == CHORE_DROP ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
+/* Comes again when curl would send anew what a kept-alive connection lost. A
+ * body of which anything left is not sent twice: that is the caller's to decide. */
 int http_on_begin(void *ctx, char *ip, char *own_ip, int port, int own_port) {
   struct http_call *call = ctx;
+  long left = 0;
   (void)ip, (void)own_ip, (void)port, (void)own_port;
+  (void)curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &left);
+  call->stale = call->begun && left > 0 && call->sent.body_n > 0;
   call->begun = true;
-  return CURL_PREREQFUNC_OK;
-}
-
-size_t http_on_body(char *room, size_t size, size_t n, void *ctx) {
-  struct http_sent *sent = &((struct http_call *)ctx)->sent;
-  size_t left = sent->body_n - sent->body_at;
-  size_t take = left < size * n ? left : size * n;
-  if (take) memcpy(room, sent->body + sent->body_at, take);
-  sent->body_at += take;
-  return take;
+  return call->stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }

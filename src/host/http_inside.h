@@ -25,11 +25,16 @@ struct http_lane {
   bool broken;   /* the multi handle lost a socket and must go */
 };
 
+/* Watches a socket. A connection's lives as long as its socket, watched on while
+ * it is idle, since beginning to watch takes more calls than a request's rest;
+ * of other sockets curl does not say when they close, only when to look away. */
 struct http_poll {
   uv_poll_t uv;
   struct http_lane *lane;
   curl_socket_t fd;
-  int events; /* UV_READABLE, UV_WRITABLE */
+  int wanted;      /* by curl: UV_READABLE, UV_WRITABLE; 0: idle */
+  int watched;     /* on the loop */
+  bool connection; /* goes with its socket */
   struct http_poll *next, *prev;
 };
 
@@ -49,7 +54,7 @@ enum http_head { /* of the answer */
 struct http_sent { /* owned copies of what goes out */
   struct curl_slist *headers;
   char *body;
-  size_t body_n, body_at;
+  size_t body_n;
 };
 
 struct http_call {
@@ -64,6 +69,7 @@ struct http_call {
   enum http_chore chore;
   bool added, ending, big;
   bool begun; /* has a connection and sends on it */
+  bool stale; /* lost it, and is not sent again */
   size_t body_max, body_n;
   struct buf name; /* of the header at hand, lower-case */
   char words[CURL_ERROR_SIZE];
@@ -77,6 +83,7 @@ struct http {
   struct http_lane lanes[LANES];
   struct http_call *calls;
   char *ca_dir, *ca_file, *proxy, *no_proxy; /* NULL none */
+  char *good_url; /* the last that could be read: a run asks one again and again */
   size_t chores;
   bool inside;          /* curl is on the stack: no multi function may be called */
   bool widen;           /* a TLS server turned out not to share connections */
@@ -90,6 +97,9 @@ enum rein_code lane_init(struct http_lane *lane, struct http *http, long host_ma
 void lane_release(struct http_lane *lane);
 void lane_set_max(struct http_lane *lane, long host_max);
 CURLMcode lane_add(struct http_call *call);
+/* curl opened a socket, and is about to close one; for every easy handle. */
+int lane_on_open(void *lane, curl_socket_t fd, curlsocktype what);
+int lane_on_close(void *lane, curl_socket_t fd);
 const CURLMsg *lane_next(struct http_lane *lane); /* a result; NULL none */
 void lane_drop_multi(struct http_lane *lane);     /* made anew when it is needed */
 
@@ -97,7 +107,8 @@ void lane_drop_multi(struct http_lane *lane);     /* made anew when it is needed
 void http_settle(struct http *http);
 
 /* http_setup.c: checks the request; copies it into `sent` and the easy handle. */
-enum rein_code http_request_check(const struct http_request *request, struct err *err);
+enum rein_code http_request_check(struct http *http, const struct http_request *request,
+                                  struct err *err);
 enum rein_code http_setup(struct http_call *call, const struct http_request *request,
                           struct err *err);
 
@@ -111,7 +122,6 @@ void http_call_done(struct http_call *call, CURLcode code);
 void http_call_drop(struct http_call *call);
 size_t http_on_header(char *line, size_t size, size_t n, void *ctx);
 size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx);
-size_t http_on_body(char *room, size_t size, size_t n, void *ctx);
 int http_on_begin(void *ctx, char *ip, char *own_ip, int port, int own_port);
 
 /* http_wait.c: ends all waiting. */

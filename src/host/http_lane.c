@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+#include <unistd.h>
+
 #define IDLE_CONNECTIONS_MAX 256L /* a fleet's connections between two requests */
 
 static void poll_closed(uv_handle_t *uv) {
@@ -18,6 +20,13 @@ static void poll_close(struct http_poll *poll) {
     poll->lane->polls = poll->next;
   if (poll->next) poll->next->prev = poll->prev;
   uv_close((uv_handle_t *)&poll->uv, poll_closed);
+}
+
+static struct http_poll *poll_find(const struct http_lane *lane, curl_socket_t fd) {
+  struct http_poll *poll = lane->polls;
+  while (poll && poll->fd != fd)
+    poll = poll->next;
+  return poll;
 }
 
 static struct http_poll *poll_new(struct http_lane *lane, curl_socket_t fd) {
@@ -58,32 +67,75 @@ static int on_timer(CURLM *multi, long wait_ms, void *ctx) {
   return 0;
 }
 
+static void poll_fires(uv_poll_t *uv, int status, int events);
+
+/* Watches for what curl wants. Starting anew is dear: only where that changed.
+ * An idle connection stays watched, and is no reason for the loop to run. */
+static bool poll_set(struct http_poll *poll, int wanted) {
+  uv_handle_t *handle = (uv_handle_t *)&poll->uv;
+  poll->wanted = wanted;
+  if (wanted)
+    uv_ref(handle);
+  else
+    uv_unref(handle);
+  if (!wanted || wanted == poll->watched) return true;
+  bool started = uv_poll_start(&poll->uv, wanted, poll_fires) == 0;
+  poll->watched = started ? wanted : 0;
+  return started;
+}
+
 static void poll_fires(uv_poll_t *uv, int status, int events) {
   struct http_poll *poll = uv->data;
+  int wanted = poll->wanted;
+  if (status < 0) poll->watched = 0; /* so libuv does after an error */
+  if (!wanted) {
+    /* Mostly its server closed it: curl looks before it uses it again. */
+    (void)uv_poll_stop(uv);
+    poll->watched = 0;
+    return;
+  }
   /* An error: curl reads or writes, and so learns which (told that there is one,
    * it would only say that polling failed). */
-  if (status < 0) events = poll->events;
+  if (status < 0) events = wanted;
   drive(poll->lane, poll->fd,
         (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
             (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0));
-  /* libuv stops watching after an error, curl does not know: go on if it does. */
+  /* curl does not know that nobody watches any more: go on if it does. */
   bool open = !uv_is_closing((uv_handle_t *)uv);
-  if (status < 0 && open) (void)uv_poll_start(uv, poll->events, poll_fires);
+  if (open && poll->wanted && !poll->watched) (void)poll_set(poll, poll->wanted);
 }
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot) {
   struct http_lane *lane = ctx;
   struct http_poll *poll = slot;
   (void)easy;
+  if (!poll) poll = poll_find(lane, fd);
   if (what == CURL_POLL_REMOVE) {
-    if (poll) poll_close(poll);
+    if (poll && poll->connection)
+      (void)poll_set(poll, 0);
+    else if (poll)
+      poll_close(poll);
     return 0;
   }
   if (!poll) poll = poll_new(lane, fd);
   if (!poll) return -1;
   (void)curl_multi_assign(lane->multi, fd, poll);
-  poll->events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-  return uv_poll_start(&poll->uv, poll->events, poll_fires) == 0 ? 0 : -1;
+  int wanted = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+  return poll_set(poll, wanted) ? 0 : -1;
+}
+
+/* Without memory it is watched like any other socket. */
+int lane_on_open(void *ctx, curl_socket_t fd, curlsocktype what) {
+  (void)what;
+  struct http_poll *poll = poll_new(ctx, fd);
+  if (poll) poll->connection = true;
+  return CURL_SOCKOPT_OK;
+}
+
+int lane_on_close(void *ctx, curl_socket_t fd) {
+  struct http_poll *poll = poll_find(ctx, fd);
+  if (poll) poll_close(poll);
+  return close(fd);
 }
 
 static CURLMcode multi_need(struct http_lane *lane) {

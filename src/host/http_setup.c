@@ -56,7 +56,7 @@ static enum rein_code header_bad(struct str line, enum text_id text, struct err 
   return code;
 }
 
-static bool url_ok(const char *url) {
+static bool url_reads(const char *url) {
   bool ok = false;
   char *scheme = NULL, *host = NULL;
   CURLU *parts = curl_url();
@@ -85,7 +85,18 @@ static enum rein_code url_bad(const char *url, struct err *err) {
   return code;
 }
 
-enum rein_code http_request_check(const struct http_request *request, struct err *err) {
+/* Without memory to remember it, it is read anew. */
+static bool url_ok(struct http *http, const char *url) {
+  if (http->good_url && strcmp(http->good_url, url) == 0) return true;
+  if (!url_reads(url)) return false;
+  size_t n = strlen(url) + 1;
+  char *good = mem_resize(http->good_url, n);
+  if (good) http->good_url = memcpy(good, url, n);
+  return true;
+}
+
+enum rein_code http_request_check(struct http *http, const struct http_request *request,
+                                  struct err *err) {
   struct str method = str_of(request->method);
   if (!token_ok(method) || method.n > METHOD_BYTES_MAX) return ERR(err, REIN_INPUT, T_HOST_METHOD);
   for (const char *const *h = request->headers; h && *h; h++) {
@@ -94,7 +105,7 @@ enum rein_code http_request_check(const struct http_request *request, struct err
     if (header_reserved(str_part(line, 0, str_find_char(line, ':'))))
       return header_bad(line, T_HOST_HEADER_OWN, err);
   }
-  return url_ok(request->url) ? REIN_OK : url_bad(request->url, err);
+  return url_ok(http, request->url) ? REIN_OK : url_bad(request->url, err);
 }
 
 /* ---- Copies ------------------------------------------------------------------ */
@@ -147,7 +158,8 @@ static bool body_copy(struct http_sent *sent, struct str body) {
     if (bad == CURLE_OK) bad = set_code;                                                           \
   } while (0)
 
-static CURLcode set_method(CURL *easy, const struct http_request *request) {
+static CURLcode set_method(CURL *easy, const struct http_request *request,
+                           const struct http_sent *sent) {
   CURLcode bad = CURLE_OK;
   struct str method = str_of(request->method);
   if (str_is(method, "HEAD")) {
@@ -160,9 +172,9 @@ static CURLcode set_method(CURL *easy, const struct http_request *request) {
   }
   SET(easy, CURLOPT_POST, 1L);
   if (!str_is(method, "POST")) SET(easy, CURLOPT_CUSTOMREQUEST, request->method);
-  SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.n);
-  /* Through a reader that cannot go back: so curl cannot send a body again. */
-  SET(easy, CURLOPT_READFUNCTION, http_on_body);
+  /* Not through a reader: so headers and a short body leave in one piece. */
+  SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)sent->body_n);
+  SET(easy, CURLOPT_POSTFIELDS, sent->body ? sent->body : "");
   return bad;
 }
 
@@ -237,9 +249,12 @@ static CURLcode set_exchange(struct http_call *call, const struct http_request *
   SET(easy, CURLOPT_HEADERDATA, call);
   SET(easy, CURLOPT_WRITEFUNCTION, http_on_bytes);
   SET(easy, CURLOPT_WRITEDATA, call);
-  SET(easy, CURLOPT_READDATA, call);
   SET(easy, CURLOPT_PREREQFUNCTION, http_on_begin);
   SET(easy, CURLOPT_PREREQDATA, call);
+  SET(easy, CURLOPT_SOCKOPTFUNCTION, lane_on_open);
+  SET(easy, CURLOPT_SOCKOPTDATA, call->lane);
+  SET(easy, CURLOPT_CLOSESOCKETFUNCTION, lane_on_close);
+  SET(easy, CURLOPT_CLOSESOCKETDATA, call->lane);
   int64_t connect_ms = request->connect_ms > 0 ? request->connect_ms : HTTP_CONNECT_MS;
   SET(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < LONG_MAX ? (long)connect_ms : LONG_MAX);
   return bad;
@@ -249,7 +264,7 @@ static CURLcode set_all(struct http_call *call, const struct http_request *reque
   const struct http *http = call->http;
   bool tls = call->lane == &http->lanes[LANE_TLS];
   CURLcode bad = set_exchange(call, request);
-  if (bad == CURLE_OK) bad = set_method(call->easy, request);
+  if (bad == CURLE_OK) bad = set_method(call->easy, request, &call->sent);
   if (bad == CURLE_OK) bad = set_connection(call->easy, http);
   if (bad == CURLE_OK) bad = set_version(call->easy, tls);
   if (bad == CURLE_OK && (tls || http->proxy)) bad = set_tls(call->easy, http);

@@ -54,7 +54,10 @@ enum rein_code json_parse(struct arena *arena, struct str text, unsigned mode, s
                           struct err *err) REIN_CHECKED;
 
 /* All of these take NULL and a node of the wrong kind, and say "none". */
-const struct json *json_get(const struct json *object, const char *key);
+const struct json *json_member(const struct json *object, struct str key);
+static inline const struct json *json_get(const struct json *object, const char *key) {
+  return json_member(object, str_of(key));
+}
 const struct json *json_at(const struct json *array, size_t i);
 /* By JSON pointer (RFC 6901); NULL when nothing is there. */
 const struct json *json_point(const struct json *node, struct str pointer);

@@ -15,11 +15,10 @@ struct str json_text(const struct json *node) {
   return json_is(node, JSON_STRING) ? node->text : STR_NONE;
 }
 
-const struct json *json_get(const struct json *object, const char *key) {
+const struct json *json_member(const struct json *object, struct str key) {
   if (!json_is(object, JSON_OBJECT)) return NULL;
-  struct str name = str_of(key);
   const struct json *member = object->first;
-  while (member && !str_eq(member->key, name))
+  while (member && !str_eq(member->key, key))
     member = member->next;
   return member;
 }

@@ -26,10 +26,6 @@ void json_close(struct json_out *w, char bracket) {
   w->comma = true;
 }
 
-void json_key(struct json_out *w, const char *key) {
-  json_key_str(w, str_of(key));
-}
-
 void json_key_str(struct json_out *w, struct str key) {
   separate(w, false);
   json_quote(w->buf, key);

@@ -22,8 +22,10 @@ struct json_out {
 struct json_out json_out(struct buf *buf);
 void json_open(struct json_out *w, char bracket);  /* '{' or '[' */
 void json_close(struct json_out *w, char bracket); /* '}' or ']' */
-void json_key(struct json_out *w, const char *key);
 void json_key_str(struct json_out *w, struct str key);
+static inline void json_key(struct json_out *w, const char *key) {
+  json_key_str(w, str_of(key));
+}
 void json_put_text(struct json_out *w, struct str text);
 void json_put_num(struct json_out *w, int64_t v);
 void json_put_bool(struct json_out *w, bool v);

@@ -14,7 +14,7 @@ enum rein_code folder_open(const struct rein_call *call, struct folder *folder, 
   buf_init(&folder->closed_path, 16 * PATH_BYTES_MAX);
   enum rein_code code = glob.n ? glob_new(glob, &folder->glob, err) : REIN_OK;
   if (code) return code;
-  code = files_open(call->house->files, dir.n ? dir : STR("."), FILES_DIR, &folder->fd, err);
+  code = files_open(call->house->files, dir.n ? dir : STR("."), FILES_DIR, &folder->fd, NULL, err);
   if (code) return code;
   code = files_path_of(call->house->files, folder->fd, &folder->prefix);
   if (code) return ERR(err, code, T_TOOLS_MEMORY);

@@ -36,8 +36,12 @@ static const struct magic magics[] = {
     MAGIC(UTF16, 0, "\xfe\xff"),
 };
 
+#define BIT(c) (UINT32_C(1) << (c))
+
+/* \b \t \n \f \r and the escape of terminals stand in text as well. */
 static bool is_control(unsigned char c) {
-  return (c < 0x20 && !memchr("\b\t\n\f\r\x1b", c, 6)) || c == 0x7f;
+  const uint32_t usual = BIT(8) | BIT(9) | BIT(10) | BIT(12) | BIT(13) | BIT(27);
+  return c < 0x20 ? !(usual >> c & 1) : c == 0x7f;
 }
 
 enum text_id kind_of(struct str head) {
@@ -46,9 +50,8 @@ enum text_id kind_of(struct str head) {
       return magics[i].id;
   struct str seen = str_part(head, 0, KIND_HEAD);
   size_t controls = 0;
-  for (size_t i = 0; i < seen.n; i++) {
-    if (!seen.p[i]) return T_TOOLS_KIND_OTHER;
+  if (str_find_char(seen, '\0') < seen.n) return T_TOOLS_KIND_OTHER;
+  for (size_t i = 0; i < seen.n; i++)
     controls += is_control((unsigned char)seen.p[i]);
-  }
   return controls > seen.n / CONTROLS_IN ? T_TOOLS_KIND_OTHER : T_NONE;
 }

@@ -21,6 +21,7 @@ struct source {
   char *block;
   size_t at, n;
   uint64_t read; /* bytes taken from the file */
+  bool ended;    /* or failed: it is not asked again */
   bool looking;  /* a NUL in a block is looked for: the page is not full yet */
   bool binary, late;
   int error; /* errno of a failed read */
@@ -30,6 +31,7 @@ struct page {
   int64_t first, limit, shown;
   size_t points_max, points;
   struct buf text, line, fixed;
+  struct buf taken; /* the path that was opened, where it is spelled otherwise */
   bool more, cut, broken;
 };
 
@@ -37,11 +39,13 @@ struct page {
 
 static bool fill(struct source *s) {
   ssize_t n;
+  if (s->ended) return false;
   do
     n = read(s->fd, s->block, BLOCK);
   while (n < 0 && errno == EINTR);
   if (n < 0) s->error = errno;
-  if (n <= 0) return false;
+  s->ended = n <= 0;
+  if (s->ended) return false;
   s->at = 0;
   s->n = (size_t)n;
   s->read += s->n;
@@ -149,24 +153,14 @@ static void notice_lines(struct page *p, struct source *s, enum rein_lang lang) 
 }
 
 /* A file that was taken for one whose name is written in another Unicode form. */
-static bool is_other_form(const struct files *files, int fd, struct str asked, struct buf *found) {
-  struct str before, name = asked, real;
-  if (files_path_of(files, fd, found) != REIN_OK) return false;
-  real = buf_str(found);
-  (void)str_split_last(asked, '/', &before, &name);
-  (void)str_split_last(real, '/', &before, &real);
-  return !str_eq(real, name) && utf8_same(real, name);
-}
-
-static void note_form(struct rein_call *call, struct page *p, int fd) {
-  struct buf found;
-  struct str path = call_text(call, "path");
-  buf_init(&found, FOUND_BYTES_MAX);
-  if (is_other_form(call->house->files, fd, path, &found)) {
-    CALL_NOTE(&p->text, call, T_TOOLS_OTHER_FORM, path, buf_str(&found));
-    buf_c(&p->text, '\n');
-  }
-  buf_release(&found);
+static void note_form(struct rein_call *call, struct page *p) {
+  struct str path = call_text(call, "path"), taken = buf_str(&p->taken);
+  struct str before, asked = path, real = taken;
+  (void)str_split_last(path, '/', &before, &asked);
+  (void)str_split_last(taken, '/', &before, &real);
+  if (!taken.n || str_eq(real, asked) || !utf8_same(real, asked)) return;
+  CALL_NOTE(&p->text, call, T_TOOLS_OTHER_FORM, path, taken);
+  buf_c(&p->text, '\n');
 }
 
 static void put_notices(struct rein_call *call, struct page *p, struct source *s,
@@ -189,7 +183,7 @@ static void put_notices(struct rein_call *call, struct page *p, struct source *s
     TEXT_PUT(&p->text, lang, T_TOOLS_NOT_UTF8);
     buf_c(&p->text, '\n');
   }
-  note_form(call, p, s->fd);
+  note_form(call, p);
   notice_lines(p, s, lang);
   buf_cut(&p->text, p->text.n > start ? p->text.n - 1 : data);
 }
@@ -239,6 +233,7 @@ static int give_text(struct rein_call *call, struct source *s, struct page *p) {
   if (!p->shown || s->error) return fail_page(call, s, p, passed);
   put_notices(call, p, s, call_lang(call));
   enum rein_code fail = p->line.fail ? p->line.fail : p->fixed.fail;
+  if (!fail) fail = p->taken.fail;
   return fail ? (int)fail : call_give(call, &p->text);
 }
 
@@ -283,10 +278,12 @@ static int run(struct rein_call *call) {
   if (!call_whole(call, "offset", 1, 1, &page.first, &err) ||
       !call_whole(call, "limit", 1, INT64_MAX, &page.limit, &err))
     return call_fail(call, &err);
-  if (files_open(call->house->files, call_text(call, "path"), FILES_READ, &fd, &err))
-    return fail_open(call, &err);
-  int code = read_page(call, fd, &page);
-  close(fd);
+  buf_init(&page.taken, FOUND_BYTES_MAX);
+  int code =
+      files_open(call->house->files, call_text(call, "path"), FILES_READ, &fd, &page.taken, &err);
+  code = code ? fail_open(call, &err) : read_page(call, fd, &page);
+  if (fd >= 0) close(fd);
+  buf_release(&page.taken);
   return code;
 }
 

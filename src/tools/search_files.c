@@ -249,7 +249,7 @@ static int search(struct search *s) {
   enum rein_code code = folder_open(s->call, &s->folder, &err);
   bool glob_ok = s->folder.glob || !call_text(s->call, "glob").n;
   if (code == REIN_INPUT && glob_ok &&
-      !files_open(files, shown_dir(s->call), FILES_READ, &fd, &other)) {
+      !files_open(files, shown_dir(s->call), FILES_READ, &fd, NULL, &other)) {
     int answer = search_alone(s, fd);
     close(fd);
     return answer;

@@ -11,7 +11,7 @@
 static bool is_there(const struct files *files, struct str path) {
   struct err err = {0};
   int fd = -1;
-  if (files_open(files, path, FILES_READ, &fd, &err)) return false;
+  if (files_open(files, path, FILES_READ, &fd, NULL, &err)) return false;
   close(fd);
   return true;
 }

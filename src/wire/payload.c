@@ -6,10 +6,6 @@
 
 #define EVENT_TREE_MAX (8 * (size_t)SSE_EVENT_MAX) /* the tree of the longest event */
 
-struct str payload_text(const struct json *object, const char *key) {
-  return json_text(json_get(object, key));
-}
-
 void payload_fail(struct draft *draft, enum fault_kind kind, enum text_id sentence,
                   struct str value) {
   struct buf quote, b;
@@ -44,14 +40,13 @@ void payload_read(struct draft *draft, const struct sse_event *event, payload_fn
   struct arena arena;
   struct json *doc = NULL;
   struct buf sound;
-  struct str data = event->data;
   arena_init(&arena, EVENT_TREE_MAX);
   buf_init(&sound, 3 * (size_t)SSE_EVENT_MAX);
-  if (!utf8_valid(data)) {
-    utf8_repair(&sound, data);
-    data = buf_str(&sound);
+  enum rein_code code = json_parse(&arena, event->data, JSON_STRICT, &doc, NULL);
+  if (code == REIN_INPUT && !utf8_valid(event->data)) {
+    utf8_repair(&sound, event->data);
+    code = sound.fail ? sound.fail : json_parse(&arena, buf_str(&sound), JSON_STRICT, &doc, NULL);
   }
-  enum rein_code code = sound.fail ? sound.fail : json_parse(&arena, data, JSON_STRICT, &doc, NULL);
   if (code == REIN_MEMORY)
     draft_lost(draft, code);
   else if (code == REIN_OK && json_is(doc, JSON_OBJECT))

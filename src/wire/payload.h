@@ -14,7 +14,9 @@ typedef void (*payload_fn)(struct draft *draft, struct str name, const struct js
 void payload_read(struct draft *draft, const struct sse_event *event, payload_fn read);
 bool payload_is_done(const struct sse_event *event); /* "[DONE]" */
 /* A member's text; empty when it is not there, or no string. */
-struct str payload_text(const struct json *object, const char *key);
+static inline struct str payload_text(const struct json *object, const char *key) {
+  return json_text(json_get(object, key));
+}
 /* A sentence of ours as the draft's fault. */
 void payload_fail(struct draft *draft, enum fault_kind kind, enum text_id sentence,
                   struct str value);

@@ -90,7 +90,7 @@ static inline enum rein_code place_get(struct place *p, struct str path, enum fi
   char room[4096];
   buf_reset(&p->text);
   p->err = (struct err){0};
-  enum rein_code code = files_open(&p->files, path, need, &fd, &p->err);
+  enum rein_code code = files_open(&p->files, path, need, &fd, NULL, &p->err);
   if (code != REIN_OK) {
     assert_int_equal(fd, -1);
     err_put(&p->text, REIN_ENGLISH, &p->err);

@@ -347,7 +347,7 @@ static void paths_of(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int fd = -1;
     enum files_need need = str_ends(str_of(cases[i][0]), STR("txt")) ? FILES_READ : FILES_DIR;
-    assert_int_equal(files_open(&p.files, str_of(cases[i][0]), need, &fd, &p.err), REIN_OK);
+    assert_int_equal(files_open(&p.files, str_of(cases[i][0]), need, &fd, NULL, &p.err), REIN_OK);
     buf_reset(&p.text);
     assert_int_equal(files_path_of(&p.files, fd, &p.text), REIN_OK);
     assert_string_equal(buf_z(&p.text), cases[i][1]);
@@ -402,11 +402,11 @@ static bool scenario(void *ctx) {
   struct buf path;
   if (files_open_root(p->root, &files, &err) != REIN_OK) return false;
   buf_init(&path, 4096);
-  bool ok = files_open(&files, STR("../proj/a.txt"), FILES_READ, &fd, &err) == REIN_OK &&
+  bool ok = files_open(&files, STR("../proj/a.txt"), FILES_READ, &fd, NULL, &err) == REIN_OK &&
             files_path_of(&files, fd, &path) == REIN_OK;
   if (fd >= 0) close(fd);
   /* An error without its sentence is still the error. */
-  assert_int_equal(files_open(&files, STR("none"), FILES_READ, &fd, &err), REIN_INPUT);
+  assert_int_equal(files_open(&files, STR("none"), FILES_READ, &fd, NULL, &err), REIN_INPUT);
   buf_release(&path);
   files_close_root(&files);
   return ok;

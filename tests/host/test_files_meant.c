@@ -74,7 +74,7 @@ static bool scenario(void *ctx) {
   const struct place *p = ctx;
   struct err err = {0};
   int fd = -1;
-  bool ok = files_open(&p->files, STR("한/보고.txt"), FILES_READ, &fd, &err) == REIN_OK;
+  bool ok = files_open(&p->files, STR("한/보고.txt"), FILES_READ, &fd, NULL, &err) == REIN_OK;
   if (fd >= 0) close(fd);
   return ok;
 }
