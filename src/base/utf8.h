@@ -32,6 +32,9 @@ size_t utf8_width(struct str s);
 /* Whether two names are the same text in different Unicode forms (canonically
  * equal). Ill-formed ones, and ones of more than 1 024 bytes, by their bytes. */
 bool utf8_same(struct str a, struct str b);
+/* Appends one character taken apart canonically, and without its case where asked;
+ * an ill-formed one as it is. For comparing texts loosely. */
+void utf8_fold(struct buf *out, struct str one, bool nocase);
 /* s with controls made visible: \n and \t stay where `lines` is true; ESC and
  * the other C0 and C1 controls and bidirectional overrides become \u{1b}. */
 void utf8_show(struct buf *out, struct str s, bool lines);

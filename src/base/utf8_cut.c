@@ -8,6 +8,7 @@
 /* Only so far back is looked for a sure border before a tail: longer clusters
  * exist in attacks, not in languages. */
 #define CONTEXT_MAX 256
+#define FOLD_POINTS_MAX 32 /* of one character taken apart: 4 canonically, 3 by case of each */
 
 static size_t step(struct str s, size_t at, uint32_t *cp) {
   size_t n = utf8_next(str_part(s, at, 4), cp);
@@ -128,4 +129,21 @@ bool utf8_same(struct str a, struct str b) {
   utf8proc_ssize_t a_n = take_apart(a, a_points), b_n = take_apart(b, b_points);
   if (a_n != b_n || a_n <= 0 || a_n > SAME_POINTS_MAX) return false;
   return memcmp(a_points, b_points, (size_t)a_n * sizeof *a_points) == 0;
+}
+
+void utf8_fold(struct buf *out, struct str one, bool nocase) {
+  uint32_t cp;
+  int last = 0;
+  utf8proc_int32_t points[FOLD_POINTS_MAX];
+  utf8proc_ssize_t n = -1;
+  int how = UTF8PROC_DECOMPOSE | (nocase ? UTF8PROC_CASEFOLD : 0);
+  if (utf8_next(one, &cp) == one.n)
+    n = utf8proc_decompose_char((utf8proc_int32_t)cp, points, FOLD_POINTS_MAX,
+                                (utf8proc_option_t)how, &last);
+  if (n < 0 || n > FOLD_POINTS_MAX) {
+    buf_put(out, one);
+    return;
+  }
+  for (utf8proc_ssize_t i = 0; i < n; i++)
+    utf8_put(out, (uint32_t)points[i]);
 }

@@ -55,6 +55,9 @@ struct event {
   int64_t at_ms;   /* monotonic */
   uint32_t id;     /* GRANTED REFUSED REPLY FAILED: request attempt; VERDICT STARTED RESULT: call */
   struct str text; /* SAY: words; VERDICT: reason; RESULT: all the tool said; CANCEL: by what */
+  struct str seen; /* RESULT: the file that the call read or wrote; empty: none. For the tools of
+                    * the run, also a resumed one; the machine makes nothing of it. */
+  uint64_t seen_hash; /* of the file's bytes; 0: deleted */
   union {
     int64_t tokens;            /* GRANTED */
     const struct reply *reply; /* REPLY */

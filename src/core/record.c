@@ -100,13 +100,20 @@ static void put_verdict(struct json_out *w, const struct event *e) {
   field_bool(w, "remember", e->verdict.remember);
 }
 
+static void put_result(struct json_out *w, const struct event *e) {
+  field_bool(w, "is_error", e->is_error);
+  if (!e->seen.n) return;
+  field_text(w, "seen", e->seen);
+  field_num(w, "seen_hash", (int64_t)e->seen_hash);
+}
+
 static void put_body(struct json_out *w, const struct event *e) {
   switch (e->kind) {
   case EVENT_GRANTED: field_num(w, "tokens", e->tokens); break;
   case EVENT_REPLY: put_reply(w, e->reply); break;
   case EVENT_FAILED: put_fault(w, e->fault); break;
   case EVENT_VERDICT: put_verdict(w, e); break;
-  case EVENT_RESULT: field_bool(w, "is_error", e->is_error); break;
+  case EVENT_RESULT: put_result(w, e); break;
   case EVENT_REWRITE: field_text(w, "rewrite", STR("drop_thinking")); break;
   case EVENT_CANCEL: field_num(w, "signal", e->signal); break;
   case EVENT_LIMITS: field_limits(w, &e->limits); break;
@@ -248,7 +255,11 @@ static enum rein_code get_body(struct arena *arena, const struct json *doc, stru
   case EVENT_REPLY: return get_reply(arena, doc, e, err);
   case EVENT_FAILED: return get_fault(arena, doc, e, err);
   case EVENT_VERDICT: return get_verdict(doc, e, err);
-  case EVENT_RESULT: e->is_error = field_get_bool(doc, "is_error"); return REIN_OK;
+  case EVENT_RESULT:
+    e->is_error = field_get_bool(doc, "is_error");
+    e->seen = field_get_text(doc, "seen");
+    e->seen_hash = (uint64_t)field_get_num(doc, "seen_hash", 0);
+    return REIN_OK;
   case EVENT_REWRITE:
     e->rewrite = REWRITE_DROP_THINKING;
     return str_is(field_get_text(doc, "rewrite"), "drop_thinking") ? REIN_OK : bad(err, "rewrite");

@@ -29,6 +29,14 @@ struct note {
   size_t words_n;
 };
 
+/* What the run has seen of files, the last first (tools/call.h). */
+struct seen {
+  struct seen *next;
+  uint64_t hash;
+  size_t n;
+  char path[];
+};
+
 struct sending; /* send.c: the request in flight */
 struct running; /* run_call.c: a call */
 struct asking;  /* ask.c: an open question */
@@ -48,6 +56,7 @@ struct run {
   struct sending *sending; /* NULL: none */
   struct running *running; /* in the order they were asked for */
   struct asking *asking;
+  struct seen *seen;
   struct buf line;            /* the record being written */
   int64_t born_ms;            /* of the loop's clock; events count from here */
   int64_t began_ms, ended_ms; /* of the run's clock; -1: not yet */
@@ -113,6 +122,15 @@ void call_drop_all(struct run *run);
 int64_t call_due(const struct run *run);
 void call_look(struct run *run, int64_t now_ms);
 void calls_wait(struct driver *driver); /* for orphans, ORPHAN_GRACE_MS at most */
+
+/* -- seen.c -- */
+#define SEEN_MAX 4096 /* files; what was seen longest ago is forgotten */
+/* Keeps what a RESULT says of a file: live, and for each record of a run that is
+ * resumed. False: no memory. */
+bool seen_keep(struct run *run, const struct event *event);
+/* The list as a call sees it, in the arena. False: no memory. */
+bool seen_copy(const struct run *run, struct arena *arena, const struct call_seen **list);
+void seen_drop(struct run *run);
 
 /* -- ask.c -- */
 void ask_start(struct run *run, const struct action *action);

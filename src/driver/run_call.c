@@ -11,6 +11,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+/* What is copied for a call: addresses, and paths of files seen. */
+#define HOUSE_BYTES_MAX ((size_t)SEEN_MAX * 2 * 4096 + (1u << 20))
+
 struct running {
   struct running *next;   /* of the run's, or of the driver's orphans */
   struct driver *driver;  /* NULL: it is gone, the last to come frees this */
@@ -49,10 +52,11 @@ static const char *keep_z(struct running *r, struct str s, bool *ok) {
   return copy.p;
 }
 
-static enum rein_code furnish(struct running *r, struct err *err) {
+static enum rein_code furnish(struct running *r, const struct tool *tool, struct err *err) {
   const struct run_spec *spec = &r->run->spec;
-  bool ok = true;
+  bool ok = !(tool->touches & REIN_WRITES) || seen_copy(r->run, &r->arena, &r->house.seen);
   r->house = (struct call_house){
+      .seen = r->house.seen,
       .http = r->driver->http,
       .github_url = keep_z(r, spec->github_url, &ok),
       .github_token = keep_z(r, spec->github_token, &ok),
@@ -86,8 +90,8 @@ void call_prepare(struct run *run, const struct action *action) {
   r->id = action->id;
   r->tool = str_of(action->tool->row->name);
   r->limit_at_ms = INT64_MAX;
-  arena_init(&r->arena, 1u << 20);
-  enum rein_code code = furnish(r, &r->why);
+  arena_init(&r->arena, HOUSE_BYTES_MAX);
+  enum rein_code code = furnish(r, action->tool, &r->why);
   if (code == REIN_OK)
     code = call_new(action->tool->row, &r->house, action->args, &r->call, &r->why);
   if (code == REIN_MEMORY) {
@@ -220,7 +224,11 @@ void call_deliver_result(struct run *run, uint32_t id) {
   *link = r->next;
   buf_init(&out, 8192);
   event.text = answer(r, &out, &event.is_error);
-  if (out.fail) run_break_memory(run);
+  if (r->call && r->done) {
+    event.seen = r->call->saw.path;
+    event.seen_hash = r->call->saw.hash;
+  }
+  if (out.fail || !seen_keep(run, &event)) run_break_memory(run);
   run_deliver(run, &event);
   buf_release(&out);
   give_up(r);

@@ -92,7 +92,7 @@ void files_close_root(struct files *files) {
 
 /* ---- Opening ---------------------------------------------------------------------- */
 
-static enum rein_code kind_fail(enum text_id text, struct str path, struct err *err) {
+enum rein_code path_kind_fail(enum text_id text, struct str path, struct err *err) {
   struct buf shown;
   buf_init(&shown, PATH_SHOWN_MAX);
   path_show(&shown, path);
@@ -121,8 +121,8 @@ static bool near_in(int fd, struct str name, struct buf *near) {
 }
 
 /* Not there: names the one that was probably meant, where it is that simple. */
-static enum rein_code absent(const struct files *files, const char *inside, struct str path,
-                             struct err *err) {
+enum rein_code path_absent(const struct files *files, const char *inside, struct str path,
+                           struct err *err) {
   char parent[PATH_MAX];
   struct str before, name = str_of(inside);
   if (!str_split_last(name, '/', &before, &name)) before = STR(".");
@@ -137,7 +137,7 @@ static enum rein_code absent(const struct files *files, const char *inside, stru
   path_show(&shown, path);
   enum rein_code code;
   if (near_in(fd, name, &near))
-    code = kind_fail(T_HOST_PATH_DANGLING, path, err);
+    code = path_kind_fail(T_HOST_PATH_DANGLING, path, err);
   else if (near.n)
     code = ERR(err, REIN_INPUT, T_HOST_PATH_NEAR, buf_str(&shown), buf_str(&near));
   else
@@ -152,10 +152,11 @@ static enum rein_code kind_check(int fd, enum files_need need, struct str path, 
   if (fstat(fd, &st) != 0) return path_fail(path, errno, err);
   mode_t kind = st.st_mode & S_IFMT;
   if (kind == S_IFDIR) return need == FILES_DIR ? REIN_OK : path_fail(path, EISDIR, err);
-  if (kind == S_IFREG) return need == FILES_READ ? REIN_OK : kind_fail(T_HOST_PATH_FILE, path, err);
-  if (kind == S_IFIFO) return kind_fail(T_HOST_PATH_PIPE, path, err);
-  if (kind == S_IFSOCK) return kind_fail(T_HOST_PATH_SOCKET, path, err);
-  return kind_fail(T_HOST_PATH_DEVICE, path, err);
+  if (kind == S_IFREG)
+    return need == FILES_READ ? REIN_OK : path_kind_fail(T_HOST_PATH_FILE, path, err);
+  if (kind == S_IFIFO) return path_kind_fail(T_HOST_PATH_PIPE, path, err);
+  if (kind == S_IFSOCK) return path_kind_fail(T_HOST_PATH_SOCKET, path, err);
+  return path_kind_fail(T_HOST_PATH_DEVICE, path, err);
 }
 
 /* Checks what it is before it is opened for reading: opening a device or a pipe
@@ -167,7 +168,7 @@ static enum rein_code look(const struct files *files, char inside[PATH_MAX], enu
     fd = files_beneath(files, inside, O_PATH);
     if (taken) buf_put(taken, str_of(inside));
   }
-  if (fd == -ENOENT) return absent(files, inside, path, err);
+  if (fd == -ENOENT) return path_absent(files, inside, path, err);
   if (fd < 0) return path_fail(path, -fd, err);
   enum rein_code code = kind_check(fd, need, path, err);
   (void)close(fd);

@@ -49,6 +49,68 @@ enum rein_code files_open(const struct files *files, struct str path, enum files
  * case, by name or by link. */
 enum rein_code files_write_below(const struct files *files, const char *below, struct str path,
                                  struct str content, struct err *err) REIN_CHECKED;
+
+/* -- Writing anywhere below the root -------------------------------------------
+ *
+ *   files_place_open(&files, path, FILES_WRITE, &place, &err);
+ *   files_place_read(&place, BYTES_MAX, &old, &err);          // where place.there
+ *   want = (struct files_want){FILES_SAME, files_hash(buf_str(&old))};
+ *   files_place_write(&place, text, &want, &done, &err);
+ *   files_place_close(&place);
+ *
+ * A link in the file's place is followed as long as it stays below the root: the
+ * file it leads to is written, the link stays; FILES_DELETE takes the link itself.
+ * Nothing is written through a link that leads out or to nothing, nor below .git
+ * or .rein, in any case of letters, by name or by link.
+ */
+enum files_aim {
+  FILES_WRITE, /* may be new: folders on the way are made */
+  FILES_EDIT,  /* must be there */
+  FILES_DELETE
+};
+
+struct files_place {
+  int dir;             /* the folder that holds it */
+  char name[256];      /* in it, terminated (NAME_MAX) */
+  struct buf path;     /* from the root, links resolved */
+  struct str asked;    /* as given; borrowed */
+  bool there, is_link; /* is_link: FILES_DELETE alone */
+  bool other;          /* its name is spelled otherwise than asked (NFC, NFD) */
+};
+/* Errors as files_open's; REIN_INPUT also for a folder, a device, .git, depth. */
+enum rein_code files_place_open(const struct files *files, struct str path, enum files_aim aim,
+                                struct files_place *place, struct err *err) REIN_CHECKED;
+void files_place_close(struct files_place *place); /* also after an error */
+/* Appends all its bytes. REIN_LIMIT: more than bytes_max. */
+enum rein_code files_place_read(const struct files_place *place, size_t bytes_max,
+                                struct buf *content, struct err *err) REIN_CHECKED;
+
+/* What must stand there at the moment of the change; else REIN_INPUT with
+ * T_HOST_WRITE_CHANGED, the conflict, and nothing is changed. */
+enum files_state { FILES_ANY, FILES_NONE, FILES_SAME };
+struct files_want {
+  enum files_state state;
+  uint64_t hash; /* FILES_SAME: files_hash of its bytes */
+};
+uint64_t files_hash(struct str bytes);
+struct files_done {
+  unsigned links;  /* names that the old file had: the others keep the old bytes */
+  bool owner_lost; /* the old owner could not be given to the new file */
+};
+/* A temporary file in the same folder, fsync, swap, fsync of the folder: the old
+ * file or the new one, nothing between. Permissions stay, owner and group where
+ * possible. Changes by rein are made under a lock of the folder, so none is lost
+ * between two of them; of other programs, a file put in place by rename is
+ * noticed to the last moment (the swapped-out file is looked at, and put back).
+ * Only bytes written into the old file by one who had it open while it was
+ * swapped are lost: Linux has no way to stop that. What a killed process left
+ * behind is removed by the next write in the folder. */
+enum rein_code files_place_write(const struct files_place *place, struct str content,
+                                 const struct files_want *want, struct files_done *done,
+                                 struct err *err) REIN_CHECKED;
+enum rein_code files_place_delete(const struct files_place *place, const struct files_want *want,
+                                  struct err *err) REIN_CHECKED;
+
 /* The path of an open descriptor relative to the root, for judging and showing;
  * "." for the root itself. REIN_INPUT: it is not inside, or was deleted. */
 enum rein_code files_path_of(const struct files *files, int fd, struct buf *path) REIN_CHECKED;

@@ -1,10 +1,12 @@
 /* The inside of files: files_path.c turns a model's path into one the kernel
- * may resolve and an errno into a sentence; files.c opens, files_write.c
- * writes, files_walk.c lists.
+ * may resolve and an errno into a sentence; files.c opens, files_walk.c lists;
+ * files_place.c finds where to write, files_write.c the same below one folder,
+ * files_put.c replaces and deletes.
  */
 #pragma once
 
 #include "host/files.h"
+#include "text/text.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -29,5 +31,33 @@ bool files_meant(const struct files *files, char path[PATH_MAX]);
 #define PATH_SHOWN_MAX 2048 /* bytes; at most 100 code points, each up to \u{10ffff} */
 /* The path for a sentence: controls visible, a long one cut in the middle. */
 void path_show(struct buf *out, struct str path);
+/* Not there: names the one that was probably meant, where it is that simple. */
+enum rein_code path_absent(const struct files *files, const char *inside, struct str path,
+                           struct err *err);
+/* A sentence of one value, the path. */
+enum rein_code path_kind_fail(enum text_id text, struct str path, struct err *err);
 /* Fills err with the sentence of a (positive) errno about this path. */
 enum rein_code path_fail(struct str path, int error, struct err *err);
+
+/* Git's own files and rein's: what is written there may run later, or rule. */
+bool path_kept(struct str name);
+bool path_kept_in(struct str path); /* any of its names */
+bool path_names_folder(struct str path);
+/* Appends "/name" (without "/" where n is 0) and the end; the new length. */
+size_t path_append(char *way, size_t n, struct str name);
+/* The folder `way` beneath `top`, whose last name is missing from `dir`, maybe: it
+ * is made then. A descriptor, or a negated errno. */
+int folder_enter(int top, const char *way, int dir, const char *name, uint64_t more);
+
+/* -- files_put.c: one name in an open folder -- */
+struct put {
+  int dir;          /* its own open file: the lock of the folder is held on it */
+  const char *name; /* no link is followed */
+  struct str shown; /* the path for sentences */
+};
+int folder_sync(int dir); /* 0, or a negated errno */
+enum rein_code put_write(const struct put *put, struct str content, const struct files_want *want,
+                         struct files_done *done, struct err *err);
+enum rein_code put_delete(const struct put *put, const struct files_want *want, struct err *err);
+/* A sentence of two values: the path, and the words of a (positive) errno. */
+enum rein_code put_fail(struct str path, enum text_id text, int error, struct err *err);

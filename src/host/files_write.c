@@ -1,6 +1,7 @@
-/* Writing one file below one folder of the root, whole or not at all. Every
- * step is made from the descriptor of the folder before it, so a folder that is
- * swapped for a link meanwhile is met by the kernel's refusal.
+/* Writing one file below one folder of the root. Every step is made from the
+ * descriptor of the folder before it, so a folder that is swapped for a link
+ * meanwhile is met by the kernel's refusal. How the file itself is replaced is
+ * files_put.c's; writing anywhere below the root is files_place.c's.
  */
 #include "host/files_inside.h"
 
@@ -13,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEMP_NAMES_MAX 1000 /* left over, or of other threads in this folder */
-#define FOLDERS_MAX 32      /* below `below`; deeper is a mistake */
+#define FOLDERS_MAX 32 /* below `below`; deeper is a mistake */
 
 struct target {
   const char *below;
@@ -52,27 +52,10 @@ static enum rein_code elsewhere(const struct target *t, struct err *err) {
   return code;
 }
 
-static enum rein_code system_fail(const struct target *t, enum text_id text, int error,
-                                  struct err *err) {
-  struct buf shown;
-  buf_init(&shown, PATH_SHOWN_MAX);
-  path_show(&shown, t->path);
-  const char *words = strerrordesc_np(error);
-  enum rein_code code =
-      ERR(err, REIN_SYSTEM, text, buf_str(&shown), words ? str_of(words) : STR("?"));
-  buf_release(&shown);
-  return code;
-}
-
 static enum rein_code failed(const struct target *t, int error, struct err *err) {
   if (error == ELOOP || error == EXDEV) return refuse(t, T_HOST_WRITE_LINK, err);
   if (error == ENOTDIR || error == ENAMETOOLONG) return path_fail(t->path, error, err);
-  return system_fail(t, T_HOST_WRITE_FAILED, error, err);
-}
-
-/* Git's own files and rein's: what is written there may run later, or rule. */
-static bool is_kept(struct str name) {
-  return str_eq_nocase(name, STR(".git")) || str_eq_nocase(name, STR(".rein"));
+  return put_fail(t->path, T_HOST_WRITE_FAILED, error, err);
 }
 
 static enum rein_code too_deep(const struct target *t, struct err *err) {
@@ -89,12 +72,8 @@ static enum rein_code too_deep(const struct target *t, struct err *err) {
 /* One name below `below`. */
 static enum rein_code name_check(const struct target *t, struct str name, struct err *err) {
   if (str_is(name, "..")) return elsewhere(t, err);
-  if (is_kept(name)) return refuse(t, T_HOST_WRITE_GIT, err);
+  if (path_kept(name)) return refuse(t, T_HOST_WRITE_GIT, err);
   return name.n > NAME_MAX ? path_fail(t->path, ENAMETOOLONG, err) : REIN_OK;
-}
-
-static bool names_folder(struct str path) {
-  return str_ends(path, STR("/")) || str_ends(path, STR("/."));
 }
 
 /* What the text alone decides, before anything is touched. */
@@ -110,36 +89,11 @@ static enum rein_code text_check(const struct target *t, struct err *err) {
     enum rein_code code = name_check(t, name, err);
     if (code != REIN_OK) return code;
   }
-  if (names == 0 || names_folder(path)) return refuse(t, T_HOST_WRITE_FOLDER, err);
+  if (names == 0 || path_names_folder(path)) return refuse(t, T_HOST_WRITE_FOLDER, err);
   return names > FOLDERS_MAX ? too_deep(t, err) : REIN_OK;
 }
 
 /* ---- Folders ------------------------------------------------------------------------ */
-
-static int sync_folder(int dir) {
-  /* Some file systems have nothing to sync there and say so. */
-  return fsync(dir) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
-}
-
-/* The folder `way` beneath `top`, whose last name is missing from `dir`, maybe: it
- * is made then. A descriptor, or a negated errno. */
-static int enter(int top, const char *way, int dir, const char *name, uint64_t more) {
-  int flags = O_RDONLY | O_DIRECTORY;
-  int fd = beneath_open(top, way, flags, more);
-  if (fd != -ENOENT) return fd;
-  if (mkdirat(dir, name, 0777) != 0 && errno != EEXIST) return -errno;
-  int bad = sync_folder(dir);
-  if (bad) return bad;
-  fd = beneath_open(top, way, flags, more);
-  return fd == -ENOENT ? -ELOOP : fd; /* it is there and leads nowhere: a link */
-}
-
-static size_t append(char *way, size_t n, struct str name) {
-  if (n > 0) way[n++] = '/';
-  memcpy(way + n, name.p, name.n);
-  way[n + name.n] = '\0';
-  return n + name.n;
-}
 
 /* Goes down to the folder of the last name; t->dir and t->name are then set. A
  * link on the way is followed as long as it stays beneath `below`: each step is
@@ -149,16 +103,16 @@ static enum rein_code descend(const struct files *files, struct target *t, struc
   char way[PATH_MAX];
   size_t n = 0;
   (void)path_next(&rest, &name);
-  (void)append(way, 0, name);
-  int top = enter(files->fd, way, files->fd, way, RESOLVE_NO_SYMLINKS);
+  (void)path_append(way, 0, name);
+  int top = folder_enter(files->fd, way, files->fd, way, RESOLVE_NO_SYMLINKS);
   if (top == -ELOOP) return refuse(t, T_HOST_WRITE_BELOW_LINK, err);
   if (top < 0) return failed(t, -top, err);
   int dir = top;
   (void)path_next(&rest, &name);
   while (path_next(&rest, &next)) {
-    n = append(way, n, name);
-    (void)append(t->name, 0, name);
-    int fd = enter(top, way, dir, t->name, 0);
+    n = path_append(way, n, name);
+    (void)path_append(t->name, 0, name);
+    int fd = folder_enter(top, way, dir, t->name, 0);
     if (dir != top) (void)close(dir);
     dir = fd;
     if (fd < 0) break;
@@ -166,7 +120,7 @@ static enum rein_code descend(const struct files *files, struct target *t, struc
   }
   if (dir != top) (void)close(top);
   if (dir < 0) return failed(t, -dir, err);
-  (void)append(t->name, 0, name);
+  (void)path_append(t->name, 0, name);
   t->dir = dir;
   return REIN_OK;
 }
@@ -175,73 +129,13 @@ static enum rein_code descend(const struct files *files, struct target *t, struc
 static enum rein_code landed_check(const struct files *files, const struct target *t,
                                    struct err *err) {
   struct buf where;
-  struct str rest, name;
   buf_init(&where, PATH_MAX);
   enum rein_code code = files_path_of(files, t->dir, &where);
-  rest = buf_str(&where);
   if (code == REIN_MEMORY) code = ERR(err, code, T_HOST_NO_MEMORY);
   if (code != REIN_OK && code != REIN_MEMORY) code = failed(t, ENOENT, err); /* moved away */
-  while (code == REIN_OK && path_next(&rest, &name))
-    if (is_kept(name)) code = refuse(t, T_HOST_WRITE_GIT, err);
+  if (code == REIN_OK && path_kept_in(buf_str(&where))) code = refuse(t, T_HOST_WRITE_GIT, err);
   buf_release(&where);
   return code;
-}
-
-/* ---- The file ------------------------------------------------------------------------- */
-
-/* *mode is the old file's, or 0 when there is none. */
-static enum rein_code old_check(const struct target *t, mode_t *mode, struct err *err) {
-  struct stat st;
-  *mode = 0;
-  if (fstatat(t->dir, t->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-    return errno == ENOENT ? REIN_OK : failed(t, errno, err);
-  if (S_ISLNK(st.st_mode)) return refuse(t, T_HOST_WRITE_LINK, err);
-  if (S_ISDIR(st.st_mode)) return refuse(t, T_HOST_WRITE_FOLDER, err);
-  if (!S_ISREG(st.st_mode)) return refuse(t, T_HOST_WRITE_KIND, err);
-  /* A rename would replace a file that may not be written. */
-  if (faccessat(t->dir, t->name, W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0)
-    return refuse(t, T_HOST_WRITE_RIGHTS, err);
-  *mode = st.st_mode & 0777;
-  return REIN_OK;
-}
-
-static int temp_open(int dir, char name[40], mode_t mode) {
-  for (int i = 0; i < TEMP_NAMES_MAX; i++) {
-    (void)snprintf(name, 40, ".rein-%ld-%d.new", (long)getpid(), i);
-    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    mode ? S_IRUSR | S_IWUSR : 0666);
-    if (fd >= 0 || errno != EEXIST) return fd >= 0 ? fd : -errno;
-  }
-  return -EEXIST;
-}
-
-static int fill(int fd, struct str content, mode_t mode) {
-  while (content.n > 0) {
-    ssize_t n = write(fd, content.p, content.n);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return -errno;
-    content = str_part(content, (size_t)n, content.n);
-  }
-  if (mode && fchmod(fd, mode) != 0) return -errno;
-  return fsync(fd) == 0 ? 0 : -errno;
-}
-
-static enum rein_code replace(const struct target *t, struct str content, struct err *err) {
-  mode_t mode;
-  char temp[40];
-  enum rein_code code = old_check(t, &mode, err);
-  if (code != REIN_OK) return code;
-  int fd = temp_open(t->dir, temp, mode);
-  if (fd < 0) return failed(t, -fd, err);
-  int bad = fill(fd, content, mode);
-  if (close(fd) != 0 && !bad) bad = -errno;
-  if (!bad && renameat(t->dir, temp, t->dir, t->name) != 0) bad = -errno;
-  if (bad) {
-    (void)unlinkat(t->dir, temp, 0);
-    return bad == -EISDIR ? refuse(t, T_HOST_WRITE_FOLDER, err) : failed(t, -bad, err);
-  }
-  bad = sync_folder(t->dir);
-  return bad ? system_fail(t, T_HOST_WRITE_SYNC, -bad, err) : REIN_OK;
 }
 
 /* ---- A link in the file's place -------------------------------------------------------- */
@@ -283,7 +177,9 @@ enum rein_code files_write_below(const struct files *files, const char *below, s
   if (code == REIN_OK) code = descend(files, &t, err);
   if (code == REIN_OK && is_link(&t)) code = follow(files, &t, &where, err);
   if (code == REIN_OK) code = landed_check(files, &t, err);
-  if (code == REIN_OK) code = replace(&t, content, err);
+  struct put put = {.dir = t.dir, .name = t.name, .shown = path};
+  struct files_done done;
+  if (code == REIN_OK) code = put_write(&put, content, &(struct files_want){0}, &done, err);
   if (t.dir >= 0) (void)close(t.dir);
   buf_release(&where);
   return code;

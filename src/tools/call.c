@@ -296,6 +296,22 @@ int call_fail_with(struct rein_call *call, enum rein_code code, enum text_id id,
   return call_fail(call, &err);
 }
 
+/* ---- what the run has seen ---------------------------------------------- */
+
+bool call_saw(struct rein_call *call, struct str path, uint64_t hash) {
+  call->saw.hash = hash;
+  return arena_str(&call->arena, path, &call->saw.path);
+}
+
+bool call_knows(const struct rein_call *call, struct str path, uint64_t *hash) {
+  for (const struct call_seen *seen = call->house->seen; seen; seen = seen->next) {
+    if (!str_eq(seen->path, path)) continue;
+    *hash = seen->hash;
+    return true;
+  }
+  return false;
+}
+
 /* ---- time --------------------------------------------------------------- */
 
 static int64_t now_ms(void) {

@@ -32,7 +32,16 @@ struct call_house {
   struct http *http;
   const char *github_url, *github_token;
   enum rein_lang model_lang;
-  size_t read_points_max; /* characters of one read_file; 0: 20 000 */
+  size_t read_points_max;       /* characters of one read_file; 0: 20 000 */
+  const struct call_seen *seen; /* by this run, before this call; for rows that write */
+};
+
+/* What a run knows of a file: how its bytes were when it last read or wrote it.
+ * The result's record carries it, so that a resumed run knows it too. */
+struct call_seen {
+  const struct call_seen *next;
+  struct str path; /* from the root, links resolved; empty: nothing */
+  uint64_t hash;   /* files_hash; 0: deleted */
 };
 
 struct call_arg;
@@ -47,6 +56,7 @@ struct rein_call {
   atomic_bool cancelled;
   struct buf result;
   bool answered, is_error;
+  struct call_seen saw; /* by this call; its path is in the arena */
 };
 
 /* A call on the heap; args are copied and parsed. Errors: REIN_INPUT (not an
@@ -88,6 +98,11 @@ enum rein_code call_err(struct err *err, enum rein_code code, enum text_id id,
                  sizeof TEXT_ARGS(__VA_ARGS__) / sizeof(struct str) - 1)
 int call_fail_with(struct rein_call *call, enum rein_code code, enum text_id id,
                    const struct str *values, size_t n);
+
+/* Notes that the file was read or written; false: no memory. */
+bool call_saw(struct rein_call *call, struct str path, uint64_t hash) REIN_CHECKED;
+/* What the run knows of it; false: nothing. */
+bool call_knows(const struct rein_call *call, struct str path, uint64_t *hash);
 
 /* The time that a tool's own work may take. */
 struct call_clock {

@@ -1,8 +1,11 @@
 /* read_file: a page of lines. Streams, so the size of the file does not matter;
- * what it shows is bounded in characters, what it passes over in time. */
+ * what it shows is bounded in characters, what it passes over in time. Other
+ * encodings than UTF-8 are decoded block by block (encoding.h). */
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "tools/call.h"
+#include "tools/change.h"
+#include "tools/encoding.h"
 #include "tools/kind.h"
 #include "tools/rows.h"
 
@@ -19,10 +22,16 @@ struct source {
   int fd;
   struct call_clock clock;
   char *block;
-  size_t at, n;
-  uint64_t read; /* bytes taken from the file */
-  bool ended;    /* or failed: it is not asked again */
-  bool looking;  /* a NUL in a block is looked for: the page is not full yet */
+  const char *text; /* block, or what it was decoded to */
+  size_t at, n;     /* in text */
+  size_t held;      /* bytes at the start of the block that are half a character */
+  enum encoding encoding;
+  struct buf decoded;
+  uint64_t read;   /* bytes taken from the file */
+  uint64_t hash;   /* of them */
+  bool eof, ended; /* ended: or failed; it is not asked again */
+  bool broken;
+  bool looking; /* a NUL in a block is looked for: the page is not full yet */
   bool binary, late;
   int error; /* errno of a failed read */
 };
@@ -37,21 +46,78 @@ struct page {
 
 /* ---- lines from a descriptor -------------------------------------------- */
 
-static bool fill(struct source *s) {
+/* How many of the n bytes in the block are whole characters of its encoding. */
+static size_t whole_part(const struct source *s, size_t n) {
+  const unsigned char *p = (const unsigned char *)s->block;
+  size_t i = 0;
+  if (s->encoding != ENCODING_CP949) {
+    i = n & ~(size_t)1;
+    bool big = s->encoding == ENCODING_UTF16BE;
+    /* The first half of a surrogate pair waits for the second. */
+    if (i >= 2 && (p[i - (big ? 2 : 1)] & 0xfc) == 0xd8) i -= 2;
+    return i;
+  }
+  while (i < n && (p[i] < 0x81 || i + 1 < n))
+    i += p[i] < 0x81 || p[i + 1] < 0x41 ? 1 : 2;
+  return i;
+}
+
+static bool decodes(const struct source *s) {
+  return s->encoding == ENCODING_CP949 || s->encoding == ENCODING_UTF16LE ||
+         s->encoding == ENCODING_UTF16BE;
+}
+
+/* The n bytes of the block as text; half a character at their end is held. */
+static bool decode(struct source *s, size_t skip, size_t n) {
+  size_t whole = s->eof ? n : whole_part(s, n);
+  buf_reset(&s->decoded);
+  enum rein_code code = encoding_show(s->encoding, (struct str){s->block + skip, whole - skip},
+                                      &s->decoded, &s->broken);
+  s->held = n - whole;
+  memmove(s->block, s->block + whole, s->held);
+  s->text = s->decoded.p;
+  s->n = s->decoded.n;
+  if (code != REIN_OK && !s->decoded.fail) s->error = ENOSYS;
+  return code == REIN_OK;
+}
+
+/* The next bytes, behind what is held; false: none, or the source says why. */
+static bool take(struct source *s) {
   ssize_t n;
-  if (s->ended) return false;
+  if (s->ended) {
+    s->n = s->at = 0;
+    return false;
+  }
   do
-    n = read(s->fd, s->block, BLOCK);
+    n = read(s->fd, s->block + s->held, BLOCK - s->held);
   while (n < 0 && errno == EINTR);
   if (n < 0) s->error = errno;
   s->ended = n <= 0;
-  if (s->ended) return false;
+  s->eof = n == 0;
   s->at = 0;
-  s->n = (size_t)n;
-  s->read += s->n;
+  s->n = 0;
+  if (n <= 0) return false;
+  if (s->read <= CHANGE_BYTES_MAX)
+    s->hash = hash_add(s->hash, (struct str){s->block + s->held, (size_t)n});
+  s->read += (size_t)n;
+  s->n = s->held + (size_t)n;
   s->late = call_late(&s->clock);
+  s->text = s->block;
+  return !s->late;
+}
+
+static bool fill(struct source *s) {
+  size_t held = s->held;
+  bool more = take(s);
+  if (decodes(s)) {
+    if (!more && !(s->eof && held)) return false;
+    if (!more) return decode(s, 0, held) && s->n;
+    s->held = 0;
+    /* Less than a character: the next bytes may complete it. */
+    return decode(s, 0, s->n) && (s->n || fill(s));
+  }
   s->binary |= s->looking && memchr(s->block, 0, s->n);
-  return !s->late && !s->binary;
+  return more && !s->binary;
 }
 
 /* One line with its end, at most `keep` bytes of it; false: there is none, or
@@ -60,7 +126,7 @@ static bool next_line(struct source *s, struct buf *line, size_t keep, bool *cut
   bool any = false;
   *cut = false;
   while (s->at < s->n || fill(s)) {
-    const char *from = s->block + s->at;
+    const char *from = s->text + s->at;
     const char *end = memchr(from, '\n', s->n - s->at);
     size_t n = end ? (size_t)(end - from) + 1 : s->n - s->at;
     size_t room = keep - (keep ? line->n : 0);
@@ -179,8 +245,14 @@ static void put_notices(struct rein_call *call, struct page *p, struct source *s
              str_num(&b, (int64_t)p->points_max));
     buf_c(&p->text, '\n');
   }
-  if (p->broken) {
-    TEXT_PUT(&p->text, lang, T_TOOLS_NOT_UTF8);
+  if (decodes(s)) {
+    TEXT_PUT(&p->text, lang,
+             s->encoding == ENCODING_CP949 ? T_TOOLS_DECODED_GUESS : T_TOOLS_DECODED,
+             encoding_name(s->encoding));
+    buf_c(&p->text, '\n');
+  }
+  if (p->broken || s->broken) {
+    TEXT_PUT(&p->text, lang, decodes(s) ? T_TOOLS_NOT_DECODED : T_TOOLS_NOT_UTF8);
     buf_c(&p->text, '\n');
   }
   note_form(call, p);
@@ -224,6 +296,18 @@ static int give_empty(struct rein_call *call) {
   return call_give(call, &b);
 }
 
+/* The file was read to its end: what it holds is what this run has seen of it. */
+static bool note_seen(struct rein_call *call, const struct source *s) {
+  struct buf path;
+  if (!s->eof || s->read > CHANGE_BYTES_MAX) return true;
+  buf_init(&path, FOUND_BYTES_MAX);
+  enum rein_code code = files_path_of(call->house->files, s->fd, &path);
+  bool ok = code == REIN_OK ? call_saw(call, buf_str(&path), hash_end(s->hash))
+                            : code != REIN_MEMORY; /* moved meanwhile: nothing is known of it */
+  buf_release(&path);
+  return ok;
+}
+
 static int give_text(struct rein_call *call, struct source *s, struct page *p) {
   int64_t passed = 0;
   while (passed < p->first - 1 && skip_line(s))
@@ -234,18 +318,36 @@ static int give_text(struct rein_call *call, struct source *s, struct page *p) {
   put_notices(call, p, s, call_lang(call));
   enum rein_code fail = p->line.fail ? p->line.fail : p->fixed.fail;
   if (!fail) fail = p->taken.fail;
+  if (s->decoded.fail || !note_seen(call, s)) fail = REIN_MEMORY;
   return fail ? (int)fail : call_give(call, &p->text);
 }
 
+/* What the file is, by its first block, which is read. */
+static bool begin(struct source *s, enum text_id *kind) {
+  struct stat st = {0};
+  size_t mark;
+  *kind = T_NONE;
+  bool any = take(s);
+  if (!any) return s->read > 0;
+  struct str head = {s->block, s->n};
+  bool whole = fstat(s->fd, &st) == 0 && st.st_size == (off_t)s->n;
+  s->encoding = encoding_of(head, whole, &mark);
+  if (s->encoding == ENCODING_BINARY)
+    *kind = kind_of(head) == T_NONE ? T_TOOLS_KIND_OTHER : kind_of(head);
+  if (decodes(s)) (void)decode(s, mark, s->n);
+  return true;
+}
+
 static int give_page(struct rein_call *call, struct source *s, struct page *p) {
-  bool any = fill(s) || s->read;
-  enum text_id kind = any ? kind_of((struct str){s->block, s->n}) : T_NONE;
+  enum text_id kind;
+  bool any = begin(s, &kind);
   if (kind != T_NONE) return give_binary(call, s->fd, kind);
-  return any || s->error ? give_text(call, s, p) : give_empty(call);
+  if (any || s->error) return give_text(call, s, p);
+  return note_seen(call, s) ? give_empty(call) : REIN_MEMORY;
 }
 
 static int read_page(struct rein_call *call, int fd, struct page *p) {
-  struct source s = {.fd = fd, .looking = true, .clock = call_clock(call)};
+  struct source s = {.fd = fd, .looking = true, .clock = call_clock(call), .hash = HASH_START};
   s.block = mem_resize(NULL, BLOCK);
   if (!s.block) return REIN_MEMORY;
   if (call->house->read_points_max) p->points_max = call->house->read_points_max;
@@ -253,7 +355,9 @@ static int read_page(struct rein_call *call, int fd, struct page *p) {
   buf_init(&p->line, bytes);
   buf_init(&p->fixed, 3 * bytes);
   buf_init(&p->text, bytes + 4096);
+  buf_init(&s.decoded, 6 * BLOCK);
   int code = give_page(call, &s, p);
+  buf_release(&s.decoded);
   buf_release(&p->text);
   buf_release(&p->fixed);
   buf_release(&p->line);

@@ -16,6 +16,22 @@ static bool is_there(const struct files *files, struct str path) {
   return true;
 }
 
+/* Its own later changes are no conflict. False: no memory. */
+static bool saw(struct rein_call *call, struct str path, struct str content) {
+  struct err err = {0};
+  struct buf real;
+  int fd = -1;
+  if (files_open(call->house->files, path, FILES_READ, &fd, NULL, &err))
+    return err.code != REIN_MEMORY;
+  buf_init(&real, 4096); /* PATH_MAX */
+  enum rein_code code = files_path_of(call->house->files, fd, &real);
+  bool ok =
+      code == REIN_OK ? call_saw(call, buf_str(&real), files_hash(content)) : code != REIN_MEMORY;
+  close(fd);
+  buf_release(&real);
+  return ok;
+}
+
 static int run(struct rein_call *call) {
   struct err err = {0};
   const struct files *files = call->house->files;
@@ -23,6 +39,7 @@ static int run(struct rein_call *call) {
   if (!files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("write_report"));
   bool replaced = is_there(files, path);
   if (files_write_below(files, BELOW, path, content, &err)) return call_fail(call, &err);
+  if (!saw(call, path, content)) return REIN_MEMORY;
   struct num_text room;
   struct buf text;
   buf_init(&text, 8192);

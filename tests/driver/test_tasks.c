@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 
 static const char *const wanted[] = {"get_time",     "read_file",        "list_files",
-                                     "search_files", "github_repo_info", "write_report"};
+                                     "search_files", "github_repo_info", "write_file",
+                                     "edit_file",    "delete_file",      "write_report"};
 #define ROWS (sizeof wanted / sizeof *wanted)
 
 static bool serve_repository(int fd) {

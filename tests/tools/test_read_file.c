@@ -1,5 +1,6 @@
 /* read_file: pages, odd files, and paths that lead nowhere or out. */
 #include "house.h"
+#include "tools/rows.h"
 
 #include "support/oom.h"
 
@@ -124,15 +125,79 @@ static void other_encodings(void **state) {
                  "a\0b\0"));
   house_file(&h, "empty.txt", STR(""));
   house_file(&h, "blank.txt", STR("\n\n"));
-  assert_has(read_text(&h, "cp949.txt"), "\xef\xbf\xbd");
-  assert_has(buf_z(&h.answer), "CP949");
+  assert_has(read_text(&h, "cp949.txt"),
+             "찾을말 한글\n[the file is not UTF-8 but looks like CP949");
   assert_string_equal(read_text(&h, "bom.txt"), "가\n나\n");
   assert_has(read_text(&h, "half.txt"), "shown as U+FFFD");
   assert_string_equal(read_text(&h, "utf16.txt"),
-                      "(this is a UTF-16 text, 6 bytes: it cannot be read as text)");
+                      "ab\n[the file is UTF-16LE, shown decoded; edit_file keeps its encoding]");
+  house_file(&h, "lone.txt", STR("\xfe\xff\xd8\0\0a"));
+  assert_has(read_text(&h, "lone.txt"), "\xef\xbf\xbd"
+                                        "a\n[the file is UTF-16BE");
+  assert_has(buf_z(&h.answer), "not in this encoding");
+  house_file(&h, "latin.txt", STR("caf\xe9 cr\xe8me\n"));
+  assert_has(read_text(&h, "latin.txt"), "shown as U+FFFD");
+  house_file(&h, "utf32.txt", STR("\xff\xfe\0\0a\0\0\0"));
+  assert_has(read_text(&h, "utf32.txt"), "a UTF-32 text");
   assert_string_equal(read_text(&h, "empty.txt"), "(the file is empty)");
   assert_string_equal(read_text(&h, "blank.txt"), "\n\n[these lines are blank]");
   assert_false(h.is_error);
+  house_drop(&h);
+}
+
+/* Blocks end anywhere in a character: each line comes out whole wherever the
+ * file's blocks happen to be cut. */
+static void cut_anywhere(void **state) {
+  (void)state;
+  static const struct {
+    struct str head, line;
+  } files[] = {
+      {STR("a"), STR("\xc7\xd1\xb1\xdb\x94\xee x\n")},
+      {STR("\xff\xfe"), STR("\x5c\xd5\x3d\xd8\x42\xde\x20\0\n\0")},
+      {STR("\xfe\xff"), STR("\xd5\x5c\xd8\x3d\xde\x42\0\x20\0\n")},
+  };
+  static const char *const lines[] = {"한글뷁 x\n", "한🙂 \n", "한🙂 \n"};
+  struct house h;
+  struct buf file;
+  open_house(&h);
+  h.house.read_points_max = 1000000;
+  buf_init(&file, 1u << 20);
+  for (size_t i = 0; i < 3; i++)
+    for (size_t shift = 0; shift < 8; shift += i ? 2 : 1) {
+      size_t n = 0;
+      buf_reset(&file);
+      buf_put(&file, files[i].head);
+      for (size_t k = 0; k < shift; k += i ? 2 : 1)
+        buf_put(&file, i == 2 ? STR("\0a") : i ? STR("a\0") : STR("a"));
+      for (; file.n < 140000; n++)
+        buf_put(&file, files[i].line);
+      house_file(&h, "x", buf_str(&file));
+      read_text(&h, "x");
+      assert_has_not(buf_z(&h.answer), "\xef\xbf\xbd");
+      size_t seen = 0;
+      for (const char *at = buf_z(&h.answer); (at = strstr(at, lines[i])); at++)
+        seen++;
+      assert_int_equal(seen, n);
+    }
+  buf_release(&file);
+  house_drop(&h);
+}
+
+/* What was read to its end is what the run has seen; the driver journals it. */
+static void seen(void **state) {
+  (void)state;
+  struct house h;
+  struct err err = {0};
+  struct rein_call *call = NULL;
+  open_house(&h);
+  house_file(&h, "src/x", STR("one\ntwo\n"));
+  assert_int_equal(
+      call_new(&tool_read_file, &h.house, STR("{\"path\":\"./src/x\",\"limit\":1}"), &call, &err),
+      REIN_OK);
+  assert_int_equal(tool_read_file.run(call), REIN_OK);
+  assert_true(str_is(call->saw.path, "src/x"));
+  assert_true(call->saw.hash == files_hash(STR("one\ntwo\n")));
+  call_free(call);
   house_drop(&h);
 }
 
@@ -374,6 +439,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pages),         cmocka_unit_test(reads_on),
       cmocka_unit_test(long_lines),    cmocka_unit_test(other_encodings),
+      cmocka_unit_test(cut_anywhere),  cmocka_unit_test(seen),
       cmocka_unit_test(binaries),      cmocka_unit_test(beside_the_root),
       cmocka_unit_test(links),         cmocka_unit_test(long_errors),
       cmocka_unit_test(odd_paths),     cmocka_unit_test(big_files),
