@@ -5,7 +5,7 @@
 #include "core/state.h"
 
 #include "base/mem.h"
-#include "schema/check.h"
+#include "schema/schema.h"
 
 #define FIXED_MAX (64u << 20)      /* tools, refusals, remembered calls of one run */
 #define TOOLS_JSON_MAX (16u << 20) /* far above any provider's request limit */
@@ -22,23 +22,30 @@ static bool name_fits(struct str name) {
   return fits;
 }
 
+/* Says why a tool's schema is no use, as one sentence around the other. */
+static enum rein_code bad_schema(struct agent *a, const struct tool *t, enum text_id text,
+                                 const struct err *why, struct err *err) {
+  struct buf words;
+  if (why->code == REIN_MEMORY) return no_memory(err);
+  buf_init(&words, 4096);
+  err_put(&words, a->config.lang, why);
+  enum rein_code code = ERR(err, REIN_INPUT, text, t->name, buf_str(&words));
+  buf_release(&words);
+  return code;
+}
+
 static enum rein_code read_schema(struct agent *a, struct tool *t, struct err *err) {
   struct json *doc = NULL;
   struct err why = {0};
-  enum rein_code code = json_parse(&a->fixed, t->schema, JSON_UNIQUE, &doc, &why);
-  if (code == REIN_OK)
-    code = schema_usable(t->name, doc, err);
-  else if (code == REIN_MEMORY)
-    code = no_memory(err);
-  else {
-    struct buf words;
-    buf_init(&words, 1024);
-    err_put(&words, a->config.lang, &why);
-    code = ERR(err, REIN_INPUT, T_SCHEMA_UNREADABLE, t->name, buf_str(&words));
-    buf_release(&words);
-  }
+  struct schema_options options = {.hold_formats = true, .lang = a->config.model_lang};
+  if (json_parse(&a->fixed, t->schema, JSON_UNIQUE, &doc, &why))
+    return bad_schema(a, t, T_SCHEMA_UNREADABLE, &why, err);
   t->schema_doc = doc;
-  return code;
+  enum rein_code code = schema_usable(t->name, doc, err);
+  if (code) return code;
+  if (schema_new(doc, &options, &t->checker, &why))
+    return bad_schema(a, t, T_SCHEMA_UNUSABLE, &why, err);
+  return REIN_OK;
 }
 
 static enum rein_code read_volatile(struct agent *a, size_t i, struct err *err) {
@@ -140,8 +147,10 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
 
 void agent_free(struct agent *a) {
   if (!a) return;
-  for (size_t i = 0; i < a->tool_count; i++)
+  for (size_t i = 0; i < a->tool_count; i++) {
     regex_free(a->volatile_text[i]);
+    schema_free(a->tools[i].checker);
+  }
   turn_release(&a->turn);
   transcript_release(&a->talk);
   progress_release(&a->progress);

@@ -1,4 +1,4 @@
-/* A tool as the machine knows it: a row of the table, its schema parsed once. */
+/* A tool as the machine knows it: a row of the table, its schema compiled once. */
 #pragma once
 
 #include "base/str.h"
@@ -12,7 +12,8 @@ struct tool {
   const struct rein_tool *row; /* borrowed; `run` is never called by the machine */
   struct str name, description, schema;
   const struct json *schema_doc;
-  unsigned touches; /* never UNDECLARED here */
+  struct schema *checker; /* the schema compiled; the agent's */
+  unsigned touches;       /* never UNDECLARED here */
   enum rein_verdict verdict;
   bool offered; /* in the list that is sent; a tool denied by name is not */
 };

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "core/shape.h"
 #include "json/json.h"
-#include "schema/check.h"
+#include "schema/schema.h"
 
 #include <assert.h>
 
@@ -199,8 +199,8 @@ static enum rein_code check_args(struct agent *a, struct call *c, struct err *er
   struct buf clean;
   struct str args;
   buf_init(&clean, RESULT_TEXT_MAX);
-  enum rein_code code = schema_check(c->tool->schema_doc, c->doc, &clean, &args, &why);
-  if (code == REIN_INPUT) {
+  enum rein_code code = schema_check_args(c->tool->checker, c->doc, &clean, &args, &why);
+  if (code == REIN_INPUT || (code == REIN_LIMIT && !clean.fail)) {
     code = bad_args(a, c, &why, err);
   } else if (code == REIN_OK && clean.n > 0 && !arena_str(&a->turn.arena, args, &args)) {
     code = no_memory(err);

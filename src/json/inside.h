@@ -3,6 +3,7 @@
 #pragma once
 
 #include "json/json.h"
+#include "json/number.h"
 
 /* Bytes at the front of a string's inside that mean themselves: everything up
  * to a quote, a backslash, a control, or the end. Eight at a time: each term
@@ -41,16 +42,4 @@ static inline bool json_is_low(int32_t unit) {
  * member. */
 const struct json **json_sorted(const struct json *object);
 
-/* A number's text taken apart: the value is digits × 10^exponent, the digits
- * being those of `before` and `after` (on both sides of the point), without
- * zeros at either end. No digits: zero. */
-struct json_decimal {
-  bool minus;
-  struct str before, after;
-  int64_t exponent;
-  bool huge; /* the exponent's text is beyond 18 digits, and left out of it */
-};
-struct json_decimal json_decimal(struct str number);
-size_t json_digits(const struct json_decimal *d);
-char json_digit(const struct json_decimal *d, size_t i);
 void json_canon_number(struct buf *out, struct str number);

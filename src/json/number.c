@@ -42,6 +42,7 @@ struct json_decimal json_decimal(struct str number) {
   while (e < number.n && number.p[e] != 'e' && number.p[e] != 'E')
     e++;
   d.exponent = exponent_of(str_part(number, e + 1, number.n), &d.huge);
+  d.tiny = d.huge && number.p[e + 1] == '-';
   struct str digits = str_part(number, d.minus ? 1 : 0, e - (d.minus ? 1 : 0));
   if (!str_split(digits, '.', &d.before, &d.after)) d.before = digits;
   drop_zeros_front(&d.before);
@@ -91,8 +92,7 @@ bool json_double(const struct json *node, double *out) {
   }
   int64_t exponent = d.exponent;
   if (d.huge) {
-    bool tiny = str_has(node->text, STR("e-")) || str_has(node->text, STR("E-"));
-    exponent = tiny ? -EXPONENT_HUGE : EXPONENT_HUGE;
+    exponent = d.tiny ? -EXPONENT_HUGE : EXPONENT_HUGE;
   }
   char room[DOUBLE_DIGITS_MAX + 48];
   struct buf text = {.p = room, .cap = sizeof room, .max = sizeof room - 1};
@@ -109,6 +109,46 @@ bool json_double(const struct json *node, double *out) {
   if (!isfinite(v)) return false;
   *out = v;
   return true;
+}
+
+bool json_whole(struct str number) {
+  size_t i = number.n > 0 && number.p[0] == '-' ? 1 : 0;
+  while (i < number.n && number.p[i] >= '0' && number.p[i] <= '9')
+    i++;
+  if (i == number.n) return true;
+  struct json_decimal d = json_decimal(number);
+  if (json_digits(&d) == 0) return true;
+  return d.huge ? !d.tiny : d.exponent >= 0;
+}
+
+/* The decimal place above the first digit: 1 for 5, -1 for 0.05. */
+static int64_t top_place(const struct json_decimal *d) {
+  int64_t exponent = d->exponent;
+  if (d->huge) exponent = d->tiny ? -EXPONENT_HUGE : EXPONENT_HUGE;
+  return exponent + (int64_t)json_digits(d);
+}
+
+/* Of two that are not zero, without their signs. */
+static int compare_size(const struct json_decimal *a, const struct json_decimal *b) {
+  int64_t x = top_place(a), y = top_place(b);
+  if (x != y) return x < y ? -1 : 1;
+  size_t n = json_digits(a), m = json_digits(b);
+  for (size_t i = 0; i < n && i < m; i++)
+    if (json_digit(a, i) != json_digit(b, i)) return json_digit(a, i) < json_digit(b, i) ? -1 : 1;
+  return n == m ? 0 : n < m ? -1 : 1;
+}
+
+int json_decimal_compare(const struct json_decimal *a, const struct json_decimal *b) {
+  int x = json_digits(a) == 0 ? 0 : a->minus ? -1 : 1;
+  int y = json_digits(b) == 0 ? 0 : b->minus ? -1 : 1;
+  if (x != y) return x < y ? -1 : 1;
+  if (x == 0) return 0;
+  return x * compare_size(a, b);
+}
+
+int json_compare(struct str a, struct str b) {
+  struct json_decimal x = json_decimal(a), y = json_decimal(b);
+  return json_decimal_compare(&x, &y);
 }
 
 /* -0 is 0; else the digits without zeros at either end, and an exponent unless

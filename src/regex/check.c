@@ -101,7 +101,7 @@ static enum rein_code check_loops(const struct tree *t, struct node *node) {
 
 /* PCRE2 writes a counted group out once for each time. */
 static uint64_t size_of(const struct node *node) {
-  uint64_t size = node->kind == NODE_SET ? 20 + 2 * node->set->n : 3;
+  uint64_t size = node->kind == NODE_SET ? 20 + 2 * node->set->n + node->more.n / 8 : 3;
   for (const struct node *child = node->child; child; child = child->next)
     size += size_of(child);
   bool single = node->kind == NODE_REPEAT &&

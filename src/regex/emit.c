@@ -57,6 +57,18 @@ static void put_set(struct emit *e, const struct set *set) {
   buf_c(e->out, ']');
 }
 
+/* Units, further ranges and properties in one class. What is outside is asked for
+ * by looking first, for the reason above. */
+static void put_wide(struct emit *e, const struct node *node) {
+  if (node->outside) buf_lit(e->out, "(?:(?!");
+  buf_c(e->out, '[');
+  for (size_t i = 0; i < node->set->n; i++)
+    put_range(e, node->set->range[i].from, node->set->range[i].to);
+  buf_put(e->out, node->more);
+  buf_c(e->out, ']');
+  if (node->outside) buf_lit(e->out, ").)");
+}
+
 void emit_count(struct emit *e, uint32_t min, uint32_t max, bool lazy) {
   if (min == 1 && max == 1) return;
   if (max == REPEAT_FOREVER && min <= 1)
@@ -177,7 +189,12 @@ void emit_node(struct emit *e, struct node *node) {
   switch (node->kind) {
   case NODE_EMPTY: buf_lit(e->out, "(?:)"); return;
   case NODE_UNIT: put_unit(e, node->unit); return;
-  case NODE_SET: put_set(e, node->set); return;
+  case NODE_SET:
+    if (node->more.n > 0)
+      put_wide(e, node);
+    else
+      put_set(e, node->set);
+    return;
   case NODE_START: buf_lit(e->out, "\\A"); return;
   case NODE_END: buf_lit(e->out, "\\z"); return;
   case NODE_EDGE: buf_lit(e->out, "\\b"); return;

@@ -2,6 +2,7 @@
  * ECMAScript: an escape that means nothing is the character itself.
  */
 #include "regex/parse.h"
+#include "regex/wide.h"
 
 static int hex_value(int32_t c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -67,6 +68,12 @@ static uint16_t read_unit(struct parse *p, bool in_class) {
   }
 }
 
+/* \D, \S, \W hold all that lies beyond the units. */
+static void add_class_escape(struct parse *p, int32_t c) {
+  bits_escape(p->bits, (char)c);
+  if (p->tree->unicode && c < 'a') wide_add(p, WIDE_FIRST, WIDE_LAST);
+}
+
 static bool is_class_escape(int32_t c) {
   return c == 'd' || c == 'D' || c == 's' || c == 'S' || c == 'w' || c == 'W';
 }
@@ -87,6 +94,7 @@ static struct node *read_named_ref(struct parse *p, struct node *sequence, size_
 static bool read_ref_number(struct parse *p, uint32_t *number) {
   size_t from = p->i;
   uint32_t v = 0;
+  if (parse_peek(p, 0) < '1' || parse_peek(p, 0) > '9') return false;
   for (int32_t c = parse_peek(p, 0); c >= '0' && c <= '9' && v <= p->captures;
        c = parse_peek(p, 0)) {
     v = v * 10 + (uint32_t)(c - '0');
@@ -98,51 +106,86 @@ static bool read_ref_number(struct parse *p, uint32_t *number) {
   return false;
 }
 
+/* What only the u flag knows; *node is set, or NULL after a refusal. */
+static bool parse_wide(struct parse *p, struct node *sequence, size_t at, struct node **node) {
+  uint32_t cp;
+  int32_t c = parse_peek(p, 0);
+  *node = NULL;
+  if (wide_read_point(p, &cp)) {
+    *node = wide_point(p, sequence, at, cp);
+    return true;
+  }
+  if (!wide_allows(p, at)) return true;
+  if (c != 'p' && c != 'P') return false;
+  parse_set_start(p);
+  if (wide_property(p, at)) *node = parse_set(p, sequence, at, false);
+  return true;
+}
+
+static struct node *parse_class_escape(struct parse *p, struct node *sequence, size_t at) {
+  parse_set_start(p);
+  add_class_escape(p, parse_peek(p, 0));
+  p->i++;
+  return parse_set(p, sequence, at, false);
+}
+
+static struct node *parse_edge(struct parse *p, struct node *sequence, size_t at) {
+  bool edge = parse_take(p, 'b');
+  p->i += edge ? 0 : 1;
+  return parse_node(p, sequence, edge ? NODE_EDGE : NODE_NO_EDGE, at);
+}
+
 struct node *parse_escape(struct parse *p, struct node *sequence) {
   size_t at = p->i++;
   int32_t c = parse_peek(p, 0);
   uint32_t number;
+  struct node *wide;
   if (c == PARSE_END) {
     parse_fail(p, at, T_REGEX_BACKSLASH_LAST, STR("\\"));
     return NULL;
   }
-  if (c == 'b' || c == 'B') {
-    p->i++;
-    return parse_node(p, sequence, c == 'b' ? NODE_EDGE : NODE_NO_EDGE, at);
-  }
-  if (c >= '1' && c <= '9' && read_ref_number(p, &number)) {
+  if (p->tree->unicode && parse_wide(p, sequence, at, &wide)) return wide;
+  if (c == 'b' || c == 'B') return parse_edge(p, sequence, at);
+  if (read_ref_number(p, &number)) {
     struct node *ref = parse_node(p, sequence, NODE_REF, at);
     if (ref) ref->group = number;
     return ref;
   }
   if (c == 'k' && p->tree->names) return read_named_ref(p, sequence, at);
-  if (is_class_escape(c)) {
-    p->i++;
-    bits_clear(p->bits);
-    bits_escape(p->bits, (char)c);
-    return parse_set(p, sequence, at, false);
-  }
+  if (is_class_escape(c)) return parse_class_escape(p, sequence, at);
   return parse_unit(p, sequence, at, read_unit(p, false));
 }
 
 struct atom {
   size_t at;
-  bool many; /* a class escape: already in the set */
-  uint16_t unit;
+  bool many;     /* a class escape: already in the set */
+  uint32_t unit; /* or code point */
 };
+
+/* As parse_wide, in a class. */
+static bool read_wide_atom(struct parse *p, struct atom *atom, bool *fine) {
+  int32_t c = parse_peek(p, 0);
+  *fine = true;
+  if (wide_read_point(p, &atom->unit)) return true;
+  atom->many = c == 'p' || c == 'P';
+  *fine = (c == '-' || wide_allows(p, atom->at)) && (!atom->many || wide_property(p, atom->at));
+  return atom->many || !*fine;
+}
 
 static bool read_atom(struct parse *p, struct atom *atom) {
   *atom = (struct atom){.at = p->i};
   int32_t c = parse_peek(p, 0), next = parse_peek(p, 1);
+  bool fine;
   if (c != '\\') {
-    atom->unit = p->tree->units[p->i++];
+    atom->unit = parse_point(p);
     return true;
   }
   if (next == PARSE_END) return parse_fail(p, p->i, T_REGEX_BACKSLASH_LAST, STR("\\"));
   if (next == 'k' && p->tree->names) return parse_fail(p, p->i, T_REGEX_K_BARE, STR("\\k"));
   p->i++;
+  if (p->tree->unicode && read_wide_atom(p, atom, &fine)) return fine;
   atom->many = is_class_escape(next);
-  if (atom->many) bits_escape(p->bits, (char)next);
+  if (atom->many) add_class_escape(p, next);
   if (atom->many || next == 'b') p->i++;
   if (next == 'b')
     atom->unit = '\b';
@@ -152,7 +195,7 @@ static bool read_atom(struct parse *p, struct atom *atom) {
 }
 
 static void add_atom(struct parse *p, const struct atom *atom) {
-  if (!atom->many) bits_add(p->bits, atom->unit, atom->unit);
+  if (!atom->many) wide_add(p, atom->unit, atom->unit);
 }
 
 /* One atom, or a range of two. */
@@ -173,14 +216,14 @@ static bool read_member(struct parse *p) {
   }
   if (from.unit > to.unit)
     return parse_fail(p, from.at, T_REGEX_RANGE_ORDER, tree_source(p->tree, from.at, p->i));
-  bits_add(p->bits, from.unit, to.unit);
+  wide_add(p, from.unit, to.unit);
   return true;
 }
 
 struct node *parse_class(struct parse *p, struct node *sequence) {
   size_t at = p->i++;
   bool invert = parse_take(p, '^');
-  bits_clear(p->bits);
+  parse_set_start(p);
   while (parse_peek(p, 0) != ']') {
     if (parse_peek(p, 0) == PARSE_END) {
       parse_fail(p, at, T_REGEX_CLASS_OPEN, STR("["));

@@ -34,7 +34,7 @@ struct regex_scratch {
   size_t n, cap;
   bool ascii;  /* units and bytes are the same */
   size_t last; /* where the last callout was */
-  int64_t steps;
+  int64_t steps, took;
 };
 
 static int on_callout(pcre2_callout_block *block, void *ctx) {
@@ -77,6 +77,10 @@ void regex_scratch_free(struct regex_scratch *s) {
   pcre2_match_data_free(s->data);
   mem_free(s->unit);
   mem_free(s);
+}
+
+int64_t regex_took(const struct regex_scratch *s) {
+  return s->took;
 }
 
 static bool make_room(struct regex_scratch *s, size_t n) {
@@ -163,15 +167,18 @@ static enum regex_hit answer(int rc) {
 
 enum regex_hit regex_match(const struct regex *regex, struct regex_scratch *s, struct str line,
                            size_t from, struct str *match) {
+  s->took = 0;
   if (from > line.n) return REGEX_NO;
   if (!str_has(str_part(line, from, line.n), regex_literal(regex))) return REGEX_NO;
   if (line.n > LINE_BYTES_MAX) return REGEX_GAVE_UP;
   if (!make_room(s, line.n + 1)) return REGEX_NO_MEMORY;
   size_t start = widen(s, line, from);
   if (regex->fold) fold(s, regex->fold);
-  s->steps = regex->jit ? STEPS_MAX : STEPS_MAX_PLAIN;
+  int64_t most = regex->jit ? STEPS_MAX : STEPS_MAX_PLAIN;
+  s->steps = most;
   s->last = start;
-  int rc = pcre2_match(regex->code, s->unit, s->n, start, 0, s->data, s->context);
+  int rc = pcre2_match(regex->code, s->unit, s->n, start, PCRE2_NO_UTF_CHECK, s->data, s->context);
+  s->took = (most - s->steps) * (STEPS_MAX / most);
   enum regex_hit hit = answer(rc);
   if (hit == REGEX_YES && match) {
     const PCRE2_SIZE *at = pcre2_get_ovector_pointer(s->data);

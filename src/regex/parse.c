@@ -4,6 +4,17 @@
 #include "regex/parse.h"
 
 #include "base/mem.h"
+#include "regex/wide.h"
+
+/* Of one set: the pattern is shorter, and each of its ranges takes some twenty bytes. */
+#define MORE_BYTES_MAX (20 * REGEX_PATTERN_MAX)
+
+uint32_t parse_point(struct parse *p) {
+  int32_t c = parse_peek(p, 0), next = parse_peek(p, 1);
+  bool pair = p->tree->unicode && c >= 0xd800 && c < 0xdc00 && next >= 0xdc00 && next < 0xe000;
+  p->i += pair ? 2 : 1;
+  return pair ? 0x10000 + (((uint32_t)c & 0x3ff) << 10) + ((uint32_t)next & 0x3ff) : (uint32_t)c;
+}
 
 bool parse_fail(struct parse *p, size_t at, enum text_id text, struct str what) {
   if (!p->fail) p->fail = tree_refuse(p->tree, at, text, what, 0);
@@ -33,7 +44,38 @@ struct node *parse_unit(struct parse *p, struct node *parent, size_t at, uint16_
   return node;
 }
 
+void parse_set_start(struct parse *p) {
+  bits_clear(p->bits);
+  buf_reset(&p->more);
+}
+
+/* Without properties what is outside can be said as what is inside. */
+static bool settle(struct parse *p, bool invert) {
+  if (!p->tree->unicode) return false;
+  if (invert && p->more.n == 0) {
+    bits_invert(p->bits);
+    wide_write(&p->more, WIDE_FIRST, WIDE_LAST);
+    invert = false;
+  }
+  wide_drop_halves(p->bits);
+  return invert;
+}
+
+static struct node *wide_set(struct parse *p, struct node *parent, size_t at, bool outside) {
+  struct node *node = parse_node(p, parent, NODE_SET, at);
+  if (!node) return NULL;
+  node->outside = outside;
+  node->set = bits_set(p->bits, &p->tree->arena);
+  if (node->set && !p->more.fail && arena_str(&p->tree->arena, buf_str(&p->more), &node->more))
+    return node;
+  if (!p->fail) p->fail = p->more.fail ? p->more.fail : REIN_MEMORY;
+  return NULL;
+}
+
 struct node *parse_set(struct parse *p, struct node *parent, size_t at, bool invert) {
+  bool outside = settle(p, invert);
+  if (p->more.n > 0 || p->more.fail) return wide_set(p, parent, at, outside);
+  if (p->tree->unicode) invert = false;
   if (p->fold) bits_fold(p->bits, p->fold);
   if (invert) bits_invert(p->bits);
   const struct set *set = bits_set(p->bits, &p->tree->arena);
@@ -51,8 +93,9 @@ struct node *parse_set(struct parse *p, struct node *parent, size_t at, bool inv
 }
 
 static struct node *read_dot(struct parse *p, struct node *sequence) {
-  bits_clear(p->bits);
+  parse_set_start(p);
   bits_escape(p->bits, '.');
+  if (p->tree->unicode) wide_add(p, WIDE_FIRST, WIDE_LAST);
   return parse_set(p, sequence, p->i++, false);
 }
 
@@ -223,6 +266,7 @@ static struct node *read_literal(struct parse *p, struct node *sequence) {
     p->i = at;
     return read_nothing_to_repeat(p);
   }
+  if (p->tree->unicode) return wide_point(p, sequence, at, parse_point(p));
   return parse_unit(p, sequence, at, p->tree->units[p->i++]);
 }
 
@@ -315,9 +359,11 @@ static enum rein_code read_all(struct parse *p) {
 
 enum rein_code parse_tree(struct tree *tree, const uint16_t *fold) {
   struct parse p = {.tree = tree, .fold = fold};
+  buf_init(&p.more, MORE_BYTES_MAX);
   count_captures(&p);
   p.bits = mem_zero(sizeof *p.bits);
   enum rein_code code = p.bits ? read_all(&p) : REIN_MEMORY;
   mem_free(p.bits);
+  buf_release(&p.more);
   return code;
 }

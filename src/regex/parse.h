@@ -5,10 +5,11 @@
 
 #include "regex/tree.h"
 
-/* `fold` (fold.h) ignores case; NULL: does not. */
+/* `fold` (fold.h) ignores case; NULL: does not. tree->unicode: with the u flag's
+ * characters and properties, though annex B's forgiveness stays (wide.h). */
 enum rein_code parse_tree(struct tree *tree, const uint16_t *fold) REIN_CHECKED;
 
-/* ---- between parse.c, escape.c and name.c ------------------------------- */
+/* ---- between parse.c, escape.c, name.c and wide.c ----------------------- */
 
 struct parse {
   struct tree *tree;
@@ -16,6 +17,7 @@ struct parse {
   unsigned depth;    /* of groups */
   uint32_t captures; /* groups in the whole pattern */
   struct bits *bits; /* room for one set */
+  struct buf more;   /* what it holds beyond units, as PCRE2 writes it in a class */
   const uint16_t *fold;
   enum rein_code fail; /* once set, all is over */
 };
@@ -31,6 +33,8 @@ static inline bool parse_take(struct parse *p, char c) {
   p->i += next;
   return next;
 }
+/* Takes a unit or, with tree->unicode, a whole character. */
+uint32_t parse_point(struct parse *p);
 /* Refuses; returns false, so that a failure is one line. */
 bool parse_fail(struct parse *p, size_t at, enum text_id text, struct str what);
 /* A new node below parent; NULL when there is no memory. */
@@ -40,6 +44,8 @@ struct node *parse_node(struct parse *p, struct node *parent, enum node_kind kin
 struct node *parse_escape(struct parse *p, struct node *sequence);
 /* At a [: adds a term. */
 struct node *parse_class(struct parse *p, struct node *sequence);
+/* Empties the room for a set. */
+void parse_set_start(struct parse *p);
 /* A term that is one of p->bits: folded, and a unit when only one is left. */
 struct node *parse_set(struct parse *p, struct node *parent, size_t at, bool invert);
 struct node *parse_unit(struct parse *p, struct node *parent, size_t at, uint16_t unit);

@@ -29,6 +29,8 @@ static void take_back(void *p, void *ctx) {
 static enum rein_code explain(const struct tree *tree, int error) {
   struct num_text number;
   if (error == PCRE2_ERROR_HEAP_FAILED) return REIN_MEMORY;
+  if (error == PCRE2_ERROR_UNKNOWN_UNICODE_PROPERTY)
+    return tree_refuse(tree, 0, T_REGEX_SCRIPT, STR_NONE, 0);
   if (error == PCRE2_ERROR_PATTERN_TOO_LARGE || error == PCRE2_ERROR_PATTERN_TOO_COMPLICATED)
     return tree_refuse(tree, 0, T_REGEX_TOO_BIG, STR_NONE, 0);
   return tree_refuse(tree, 0, T_REGEX_ENGINE, str_num(&number, error), 0);
@@ -42,8 +44,8 @@ static enum rein_code compile(struct regex *regex, const struct tree *tree, stru
   for (size_t i = 0; i < text.n; i++)
     wide[i] = (unsigned char)text.p[i];
   pcre2_set_parens_nest_limit(context, PARENS_MAX);
-  uint32_t options = PCRE2_DOTALL | PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
-                     PCRE2_NEVER_BACKSLASH_C;
+  uint32_t options = PCRE2_DOTALL | PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_UCP |
+                     PCRE2_NEVER_BACKSLASH_C | (tree->unicode ? PCRE2_UTF : PCRE2_NEVER_UTF);
   static const uint16_t nothing[1];
   int error;
   PCRE2_SIZE at;
@@ -95,6 +97,7 @@ enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **out,
   struct tree tree;
   struct regex *regex = mem_zero(sizeof *regex);
   enum rein_code code = tree_init(&tree, pattern, err);
+  tree.unicode = flags & REGEX_UNICODE;
   if (!code) code = regex ? start(regex, flags) : REIN_MEMORY;
   if (!code) code = translate(regex, &tree);
   tree_release(&tree);

@@ -17,7 +17,9 @@ struct regex;
 
 enum regex_flags {
   REGEX_IGNORE_CASE = 1 << 0,
-  REGEX_NO_JIT = 1 << 1 /* as where the system forbids it: slower, same answers */
+  REGEX_NO_JIT = 1 << 1, /* as where the system forbids it: slower, same answers */
+  REGEX_UNICODE = 1 << 2 /* as with the u flag: characters are code points, \p{…} and \u{…}
+                          * are known, and a letter's escape that means nothing is an error */
 };
 
 /* REIN_INPUT with `at` (byte in the pattern) and a sentence: a syntax error as
@@ -42,5 +44,7 @@ enum regex_hit { REGEX_NO, REGEX_YES, REGEX_GAVE_UP /* step limit */, REGEX_NO_M
  * start behind the match, one character further where it was empty. */
 enum regex_hit regex_match(const struct regex *regex, struct regex_scratch *scratch,
                            struct str line, size_t from, struct str *match);
+/* What the last match took, in about nanoseconds: for those who match a lot. */
+int64_t regex_took(const struct regex_scratch *scratch);
 /* A literal that every match holds, for a fast first look; empty: none known. */
 struct str regex_literal(const struct regex *regex);

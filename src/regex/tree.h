@@ -60,6 +60,8 @@ struct node {
   uint32_t number;       /* GROUP: PCRE2's number; by emit.c */
   uint32_t min, max;     /* REPEAT */
   const struct set *set; /* SET */
+  struct str more;       /* SET: further pieces of a PCRE2 class (wide.h) */
+  bool outside;          /* SET: everything but that */
   struct name name;      /* REF by name, until it is resolved; GROUP */
   struct node *parent, *child, *last, *next;
 };
@@ -74,6 +76,7 @@ struct tree {
   struct node **groups; /* by JavaScript's number; [0] is not used */
   uint32_t groups_n;    /* highest number */
   bool names;           /* some group has a name */
+  bool unicode;         /* characters are code points, PCRE2 is in UTF mode */
   struct err *err;      /* the caller's; may be NULL */
 };
 

@@ -1,263 +1,95 @@
-/* Arguments against a schema, as far as the first tools need it: type, required,
- * properties, additionalProperties false, enum, items. What it does not know it
- * leaves to the tool; the full validator takes its place behind the same face.
- */
-#include "schema/check.h"
+/* The face for values: plain ones, and the arguments of a call. */
+#include "schema/absent.h"
+#include "schema/eval.h"
+#include "schema/explain.h"
 
 #include "base/utf8.h"
-#include "json/write.h"
 
-#define CHECK_DEPTH_MAX 64   /* recursion; arguments of a tool are flat */
-#define CANON_MAX (1u << 20) /* an enum value larger than that equals nothing */
-#define SHOWN_MAX 60         /* code points of a value in a sentence */
+#define SENTENCE_BYTES_MAX (16u << 10)
 
-/* Where the check stands: a chain of keys, so that no pointer is built for nothing. */
-struct place {
-  const struct place *up;
-  struct str key;
-  size_t depth;
-};
-
-static void put_place(struct buf *b, const struct place *at) {
-  if (!at->up) return;
-  put_place(b, at->up);
-  buf_c(b, '/');
-  buf_put(b, at->key);
+static enum rein_code say_limit(const struct check *c, struct err *err) {
+  struct num_text room;
+  if (c->fail == REIN_MEMORY) return ERR(err, REIN_MEMORY, T_SCHEMA_NO_MEMORY);
+  int64_t limit = c->why == T_SCHEMA_DEEP ? SCHEMA_DEPTH_MAX : SCHEMA_STEPS_MAX;
+  struct str root = str_of(text_raw(T_SCHEMA_ROOT, c->schema->lang));
+  return ERR(err, REIN_LIMIT, c->why, root, str_num(&room, limit));
 }
 
-static enum rein_code wrong(const struct place *at, struct err *err, enum text_id id, struct str a,
-                            struct str b) {
-  struct buf where;
-  buf_init(&where, 200);
-  put_place(&where, at);
-  struct str shown = where.n ? buf_str(&where) : str_of(text_raw(T_SCHEMA_ROOT, REIN_ENGLISH));
-  enum rein_code code = ERR(err, REIN_INPUT, id, shown, a, b);
-  buf_release(&where);
-  return code;
+enum rein_code schema_check(struct schema *schema, const struct json *value, struct err *err) {
+  struct check c;
+  check_init(&c, schema);
+  bool fits = eval(&c, schema->root, value, NULL);
+  enum rein_code code = REIN_OK;
+  if (c.fail)
+    code = say_limit(&c, err);
+  else if (!fits)
+    code = REIN_INPUT;
+  check_release(&c);
+  return code == REIN_INPUT ? explain(schema, value, err) : code;
 }
 
-static const char *kind_word(const struct json *v) {
-  static const char *const words[] = {"null",   "boolean", "boolean", "number",
-                                      "string", "array",   "object"};
-  return words[v->kind];
-}
-
-static bool is_integer(const struct json *v) {
-  int64_t i;
+/* The first number that no double can hold, with its place. */
+static enum rein_code refuse_huge(struct check *c, const struct json *value, const struct place *at,
+                                  struct err *err) {
   double d;
-  if (!json_is(v, JSON_NUMBER)) return false;
-  if (json_int(v, &i)) return true;
-  /* A big one: no fraction and no exponent is an integer of any size. */
-  bool plain = str_find_char(v->text, '.') == v->text.n &&
-               str_find_char(v->text, 'e') == v->text.n && str_find_char(v->text, 'E') == v->text.n;
-  return plain && json_double(v, &d);
-}
-
-static bool has_type(const struct json *v, struct str type) {
-  if (str_is(type, "integer")) return is_integer(v);
-  return str_is(type, kind_word(v));
-}
-
-static bool type_fits(const struct json *type, const struct json *v) {
-  if (json_is(type, JSON_STRING)) return has_type(v, type->text);
-  if (!json_is(type, JSON_ARRAY)) return true;
-  for (const struct json *t = type->first; t; t = t->next)
-    if (has_type(v, json_text(t))) return true;
-  return false;
-}
-
-enum same { SAME_NO, SAME_YES, SAME_NO_MEMORY };
-
-static enum same compare(const struct json *a, const struct json *b) {
-  if (a->kind != b->kind) return SAME_NO;
-  if (a->kind == JSON_STRING) return str_eq(a->text, b->text) ? SAME_YES : SAME_NO;
-  struct buf x, y;
-  buf_init(&x, CANON_MAX);
-  buf_init(&y, CANON_MAX);
-  json_canon(&x, a, false);
-  json_canon(&y, b, false);
-  bool no_memory = x.fail == REIN_MEMORY || y.fail == REIN_MEMORY;
-  bool same = !x.fail && !y.fail && str_eq(buf_str(&x), buf_str(&y));
-  buf_release(&x);
-  buf_release(&y);
-  if (no_memory) return SAME_NO_MEMORY;
-  return same ? SAME_YES : SAME_NO;
-}
-
-static enum same in_enum(const struct json *options, const struct json *v) {
-  if (!json_is(options, JSON_ARRAY)) return SAME_YES;
-  for (const struct json *o = options->first; o; o = o->next) {
-    enum same same = compare(o, v);
-    if (same != SAME_NO) return same;
+  if (json_is(value, JSON_NUMBER) && !json_double(value, &d)) {
+    enum rein_code code =
+        ERR(err, REIN_INPUT, T_SCHEMA_NUMBER, words_place(c, at), words_value(c, value));
+    return c->fail ? ERR(err, c->fail, T_SCHEMA_NO_MEMORY) : code;
   }
-  return SAME_NO;
-}
-
-static bool required(const struct json *schema, struct str key) {
-  const struct json *list = json_get(schema, "required");
-  for (const struct json *r = list ? list->first : NULL; r; r = r->next)
-    if (str_eq(json_text(r), key)) return true;
-  return false;
-}
-
-static bool takes_null(const struct json *property) {
-  const struct json *type = json_get(property, "type");
-  const struct json *options = json_get(property, "enum");
-  static const struct json null = {.kind = JSON_NULL, .source = {"null", 4}};
-  if (type && !type_fits(type, &null)) return false;
-  for (const struct json *o = options ? options->first : NULL; o; o = o->next)
-    if (json_is(o, JSON_NULL)) return true;
-  return options == NULL;
-}
-
-static const struct json *property_of(const struct json *schema, struct str key) {
-  const struct json *properties = json_get(schema, "properties");
-  for (const struct json *p = properties ? properties->first : NULL; p; p = p->next)
-    if (str_eq(p->key, key)) return p;
-  return NULL;
-}
-
-/* null where the member is optional and has no null: strict modes' "absent". */
-static bool stands_for_absent(const struct json *schema, const struct json *member) {
-  const struct json *property = property_of(schema, member->key);
-  return json_is(member, JSON_NULL) && property && !takes_null(property) &&
-         !required(schema, member->key);
-}
-
-static void put_keys(struct buf *b, const struct json *schema) {
-  const struct json *properties = json_get(schema, "properties");
-  for (const struct json *p = properties ? properties->first : NULL; p; p = p->next) {
-    if (b->n) buf_lit(b, ", ");
-    buf_put(b, p->key);
-  }
-  if (b->n == 0) buf_put(b, str_of(text_raw(T_SCHEMA_NONE, REIN_ENGLISH)));
-}
-
-static enum rein_code check_value(const struct json *schema, const struct json *v,
-                                  const struct place *at, struct err *err);
-
-static enum rein_code check_member(const struct json *schema, const struct json *member,
-                                   const struct place *at, struct err *err) {
-  const struct json *property = property_of(schema, member->key);
-  struct place inside = {at, member->key, at->depth + 1};
-  if (property)
-    return stands_for_absent(schema, member) ? REIN_OK
-                                             : check_value(property, member, &inside, err);
-  if (!json_is(json_get(schema, "additionalProperties"), JSON_FALSE)) return REIN_OK;
-  struct buf keys;
-  buf_init(&keys, 300);
-  put_keys(&keys, schema);
-  enum rein_code code = wrong(at, err, T_SCHEMA_EXTRA, member->key, buf_str(&keys));
-  buf_release(&keys);
-  return code;
-}
-
-static const struct json *member_of(const struct json *object, struct str key) {
-  for (const struct json *m = object->first; m; m = m->next)
-    if (str_eq(m->key, key)) return m;
-  return NULL;
-}
-
-static enum rein_code check_object(const struct json *schema, const struct json *v,
-                                   const struct place *at, struct err *err) {
-  const struct json *list = json_get(schema, "required");
-  for (const struct json *r = list ? list->first : NULL; r; r = r->next)
-    if (!member_of(v, json_text(r)))
-      return wrong(at, err, T_SCHEMA_MISSING, json_text(r), STR_NONE);
-  for (const struct json *m = v->first; m; m = m->next) {
-    enum rein_code code = check_member(schema, m, at, err);
+  size_t i = 0;
+  for (const struct json *one = value->first; one; one = one->next) {
+    struct place inside = {at, one->key, i++, json_is(value, JSON_ARRAY)};
+    enum rein_code code = refuse_huge(c, one, &inside, err);
     if (code) return code;
   }
   return REIN_OK;
 }
 
-static enum rein_code check_items(const struct json *schema, const struct json *v,
-                                  const struct place *at, struct err *err) {
-  const struct json *items = json_get(schema, "items");
-  struct num_text room;
-  int64_t i = 0;
-  for (const struct json *e = v->first; e && json_is(items, JSON_OBJECT); e = e->next) {
-    struct place inside = {at, str_num(&room, i++), at->depth + 1};
-    enum rein_code code = check_value(items, e, &inside, err);
-    if (code) return code;
-  }
-  return REIN_OK;
-}
-
-static struct str shown(const struct json *v) {
-  return utf8_head(v->source, SHOWN_MAX);
-}
-
-static enum rein_code check_type(const struct json *schema, const struct json *v,
-                                 const struct place *at, struct err *err) {
-  const struct json *type = json_get(schema, "type");
-  if (type && !type_fits(type, v)) {
-    struct str want = json_is(type, JSON_STRING) ? type->text : type->source;
-    return wrong(at, err, T_SCHEMA_TYPE, want, str_of(kind_word(v)));
-  }
-  const struct json *options = json_get(schema, "enum");
-  switch (options ? in_enum(options, v) : SAME_YES) {
-  case SAME_YES: return REIN_OK;
-  case SAME_NO: return wrong(at, err, T_SCHEMA_ENUM, options->source, shown(v));
-  case SAME_NO_MEMORY: return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
-  }
-  return REIN_OK;
-}
-
-static enum rein_code check_value(const struct json *schema, const struct json *v,
-                                  const struct place *at, struct err *err) {
-  double d;
-  struct num_text room;
-  if (at->depth > CHECK_DEPTH_MAX)
-    return wrong(at, err, T_SCHEMA_DEEP, str_num(&room, CHECK_DEPTH_MAX), STR_NONE);
-  if (json_is(v, JSON_NUMBER) && !json_double(v, &d))
-    return wrong(at, err, T_SCHEMA_NUMBER, shown(v), STR_NONE);
-  enum rein_code code = check_type(schema, v, at, err);
-  if (code == REIN_OK && json_is(v, JSON_OBJECT)) code = check_object(schema, v, at, err);
-  if (code == REIN_OK && json_is(v, JSON_ARRAY)) code = check_items(schema, v, at, err);
-  return code;
-}
-
-/* Writes v without the nulls that stood for "absent". Depth was checked. */
-static void put_clean(struct json_out *w, const struct json *schema, const struct json *v) {
-  if (!json_is(v, JSON_OBJECT)) {
-    json_put_raw(w, v->source);
-    return;
-  }
-  json_open(w, '{');
-  for (const struct json *m = v->first; m; m = m->next) {
-    if (stands_for_absent(schema, m)) continue;
-    const struct json *property = property_of(schema, m->key);
-    json_key_str(w, m->key);
-    if (property)
-      put_clean(w, property, m);
-    else
-      json_put_raw(w, m->source);
-  }
-  json_close(w, '}');
-}
-
-static bool any_absent(const struct json *schema, const struct json *v) {
-  for (const struct json *m = json_is(v, JSON_OBJECT) ? v->first : NULL; m; m = m->next) {
-    const struct json *property = property_of(schema, m->key);
-    if (stands_for_absent(schema, m) || (property && any_absent(property, m))) return true;
-  }
-  return false;
-}
-
-enum rein_code schema_check(const struct json *schema, const struct json *args, struct buf *out,
-                            struct str *clean, struct err *err) {
+static enum rein_code no_huge(struct schema *schema, const struct json *args, struct err *err) {
+  struct check c;
   struct place root = {0};
-  enum rein_code code = check_value(schema, args, &root, err);
-  if (code) return code;
+  check_init(&c, schema);
+  enum rein_code code = refuse_huge(&c, args, &root, err);
+  check_release(&c);
+  return code;
+}
+
+static enum rein_code check_clean(struct schema *schema, struct str text, struct err *err) {
+  struct arena arena;
+  struct json *doc;
+  arena_init(&arena, CHECK_BYTES_MAX);
+  enum rein_code code = json_parse(&arena, text, JSON_STRICT, &doc, err);
+  if (!code) code = schema_check(schema, doc, err);
+  arena_release(&arena);
+  return code;
+}
+
+enum rein_code schema_check_args(struct schema *schema, const struct json *args, struct buf *out,
+                                 struct str *clean, struct err *err) {
+  bool dropped = false;
   *clean = args->source;
-  if (!any_absent(schema, args)) return REIN_OK;
-  struct json_out w = json_out(out);
-  size_t from = out->n;
-  put_clean(&w, schema, args);
-  if (out->fail) return ERR(err, out->fail, T_CORE_END_MEMORY);
-  *clean = str_part(buf_str(out), from, out->n - from);
-  return REIN_OK;
+  enum rein_code code = no_huge(schema, args, err);
+  if (!code) code = absent_drop(schema, args, out, &dropped, err);
+  if (code) return code;
+  if (!dropped) return schema_check(schema, args, err);
+  *clean = buf_str(out);
+  return check_clean(schema, *clean, err);
+}
+
+void schema_line(struct buf *out, enum rein_lang lang, const struct err *err) {
+  struct buf said, shown;
+  buf_init(&said, SENTENCE_BYTES_MAX);
+  buf_init(&shown, 4 * SENTENCE_BYTES_MAX);
+  err_put(&said, lang, err);
+  utf8_show(&shown, buf_str(&said), false);
+  struct str all = buf_str(&shown), head = utf8_head(all, SCHEMA_LINE_POINTS);
+  if (head.n < all.n) head = utf8_head(all, SCHEMA_LINE_POINTS - 1);
+  buf_put(out, head);
+  if (head.n < all.n) buf_lit(out, "…");
+  if ((said.fail || shown.fail) && !out->fail) out->fail = REIN_MEMORY;
+  buf_release(&said);
+  buf_release(&shown);
 }
 
 enum rein_code schema_usable(struct str tool, const struct json *schema, struct err *err) {
