@@ -79,8 +79,9 @@ $(B)/have-test: dev/packages-test dev/install $(B)/have-build
 $(B)/cflags: $(B)/have-build
 	@pkg-config --cflags $(MODULES_cli) > $@.new && mv $@.new $@
 
-$(B)/%.libs: $(B)/have-build
-	@pkg-config --libs $(MODULES_$*) > $@.new && echo -lm -lpthread >> $@.new && mv $@.new $@
+# SQLite goes into the program: one library more to load is a millisecond of each start.
+$(B)/%.libs: $(B)/have-build Makefile
+	@pkg-config --libs $(MODULES_$*) $(if $(filter cli,$*),| sed 's/-lsqlite3/-l:libsqlite3.a/') > $@.new && echo -lm -lpthread >> $@.new && mv $@.new $@
 
 # Changes only when the flags do, so that everything is compiled anew then.
 $(VARIANTS:%=$(B)/%/flags): $(B)/%/flags: force

@@ -114,7 +114,13 @@ void reveal_line(struct buf *out, struct str s, size_t columns) {
   /* At most four bytes a column here; what lies behind cannot be seen anyway. */
   struct str near = str_part(s, 0, columns * 8);
   buf_init(&b, near.n * 10 + 64);
-  put_spelled(&b, near);
+  /* Mostly a quarter of it is enough. The points beyond are for what the last
+   * ones join with, and for a character that the quarter cuts. */
+  put_spelled(&b, str_part(near, 0, columns * 2));
+  if (utf8_count(buf_str(&b)) <= columns + 8 || utf8_width(buf_str(&b)) <= columns) {
+    buf_reset(&b);
+    put_spelled(&b, near);
+  }
   if (b.fail) out->fail = b.fail;
   struct str line = buf_str(&b), head = line;
   bool cut = near.n < s.n;

@@ -14,8 +14,10 @@ void secrets_add(struct secrets *secrets, struct str value) {
 
 void secrets_mask(const struct secrets *secrets, struct buf *out, struct str s) {
   struct buf room[2] = {{0}, {0}};
+  size_t used = 0;
   for (size_t i = 0; i < secrets->count; i++) {
-    struct buf *to = &room[i % 2];
+    if (secrets->values[i].n < SECRET_MASK_MIN) continue;
+    struct buf *to = &room[used++ % 2];
     buf_release(to);
     buf_init(to, out->max);
     secret_mask(to, &secrets->values[i], s);

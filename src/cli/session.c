@@ -103,16 +103,24 @@ static void on_record(void *ctx, struct run *run, struct str line, const struct 
   if (!s->prompt.open) status_doing(&s->status, run, doing(s, run, event));
 }
 
-static void on_piece(void *ctx, struct run *run, struct str text, bool thinking) {
-  struct session *s = ctx;
+static bool pieces_show(const struct session *s) {
+  return s->output == OUTPUT_STREAM || (s->output == OUTPUT_TEXT && s->cli->screen.out_tty);
+}
+
+static void join_piece(struct session *s, struct str text, bool thinking) {
   struct buf b;
-  (void)run;
   if (thinking != s->held_thinking) give_held(s);
   s->held_thinking = thinking;
   buf_init(&b, LINE_BYTES_MAX);
   secrets_join(&s->cli->secrets, &s->held, &b, text);
   give_piece(s, buf_str(&b));
   buf_release(&b);
+}
+
+static void on_piece(void *ctx, struct run *run, struct str text, bool thinking) {
+  struct session *s = ctx;
+  (void)run;
+  if (pieces_show(s)) join_piece(s, text, thinking);
   check_stdout(s);
 }
 

@@ -22,6 +22,7 @@ static bool mask_line(struct run *run) {
   for (int i = 0; i < KEYS; i++) {
     struct secret key = key_of(run, i);
     struct buf masked;
+    if (key.n < SECRET_MASK_MIN) continue;
     buf_init(&masked, RECORD_BYTES_MAX);
     secret_mask(&masked, &key, buf_str(&run->line));
     if (masked.fail) run->line.fail = masked.fail;

@@ -18,8 +18,20 @@ static void sent_free(struct http_sent *sent) {
   mem_free(sent->body);
 }
 
+/* What is this exchange's own alone is set anew before it is used again. */
+static void easy_release(struct http_call *call) {
+  if (!call->spares || call->lane->spare) {
+    curl_easy_cleanup(call->easy);
+    return;
+  }
+  (void)curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, NULL);
+  (void)curl_easy_setopt(call->easy, CURLOPT_POSTFIELDS, NULL);
+  (void)curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, NULL);
+  call->lane->spare = call->easy;
+}
+
 void http_call_free(struct http_call *call) {
-  if (call->easy) curl_easy_cleanup(call->easy);
+  if (call->easy) easy_release(call);
   loop_timer_free(call->slow);
   sent_free(&call->sent);
   buf_release(&call->name);
@@ -46,12 +58,14 @@ void http_call_drop(struct http_call *call) {
   /* A shared (HTTP/2) connection would be kept, though it may be what hangs:
    * unless others are on it, it goes too. */
   (void)curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 1L);
+  call->spares = false;
   detach(call);
   http_call_free(call);
 }
 
 void http_call_end(struct http_call *call, enum http_end end, struct str why) {
   call->ending = true;
+  call->spares = call->spares && end == HTTP_WHOLE;
   if (end == HTTP_SLOW) (void)curl_easy_setopt(call->easy, CURLOPT_FORBID_REUSE, 1L);
   detach(call);
   struct buf shown;
@@ -136,11 +150,13 @@ static bool header_came(struct http_call *call, struct str line) {
    * (RFC 9112, 5.2); half a value is no value. */
   if (line.p[0] == ' ' || line.p[0] == '\t' || !str_split(line, ':', &name, &value)) return true;
   buf_reset(&call->name);
+  char *lower = buf_room(&call->name, name.n);
+  if (!lower) return false;
   for (size_t i = 0; i < name.n; i++) {
     char c = name.p[i];
-    buf_c(&call->name, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c);
+    lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
   }
-  if (call->name.fail) return false;
+  buf_grown(&call->name, name.n);
   call->answer.header(call->answer.ctx, str_trim(buf_str(&call->name)), str_trim(value));
   return true;
 }

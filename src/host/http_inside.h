@@ -19,6 +19,7 @@ enum http_lane_kind { LANE_PLAIN, LANE_TLS, LANES };
 struct http_lane {
   struct http *http;
   CURLM *multi; /* NULL until it is needed */
+  CURL *spare;  /* carried a POST to its end and is set for the next; NULL none */
   struct loop_timer *timer;
   struct http_poll *polls;
   long host_max; /* connections to one host */
@@ -62,6 +63,7 @@ struct http_call {
   struct http_lane *lane;
   struct http_call *next, *prev;
   CURL *easy;
+  bool spares;             /* easy may become its lane's spare */
   struct loop_timer *slow; /* headers_ms */
   struct http_sent sent;
   struct http_answer answer;

@@ -185,6 +185,8 @@ enum rein_code lane_init(struct http_lane *lane, struct http *http, long host_ma
 
 void lane_release(struct http_lane *lane) {
   lane_drop_multi(lane);
+  if (lane->spare) curl_easy_cleanup(lane->spare);
+  lane->spare = NULL;
   loop_timer_free(lane->timer);
   lane->timer = NULL;
 }

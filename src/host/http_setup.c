@@ -260,14 +260,27 @@ static CURLcode set_exchange(struct http_call *call, const struct http_request *
   return bad;
 }
 
-static CURLcode set_all(struct http_call *call, const struct http_request *request) {
-  const struct http *http = call->http;
-  bool tls = call->lane == &http->lanes[LANE_TLS];
-  CURLcode bad = set_exchange(call, request);
-  if (bad == CURLE_OK) bad = set_method(call->easy, request, &call->sent);
-  if (bad == CURLE_OK) bad = set_connection(call->easy, http);
-  if (bad == CURLE_OK) bad = set_version(call->easy, tls);
-  if (bad == CURLE_OK && (tls || http->proxy)) bad = set_tls(call->easy, http);
+/* What all exchanges of a lane share, once for each easy handle. */
+static CURLcode set_lane(CURL *easy, const struct http_lane *lane) {
+  const struct http *http = lane->http;
+  bool tls = lane == &http->lanes[LANE_TLS];
+  CURLcode bad = set_connection(easy, http);
+  if (bad == CURLE_OK) bad = set_version(easy, tls);
+  if (bad == CURLE_OK && (tls || http->proxy)) bad = set_tls(easy, http);
+  return bad;
+}
+
+/* A spare one is set for its lane, and for POST: other methods leave marks. */
+static CURLcode take_easy(struct http_call *call, const struct http_request *request) {
+  struct http_lane *lane = call->lane;
+  bool post = str_is(str_of(request->method), "POST");
+  call->easy = post ? lane->spare : NULL;
+  if (post) lane->spare = NULL;
+  CURLcode bad = CURLE_OK;
+  if (!call->easy) {
+    call->easy = curl_easy_init();
+    bad = call->easy ? set_lane(call->easy, lane) : CURLE_OUT_OF_MEMORY;
+  }
   return bad;
 }
 
@@ -286,13 +299,15 @@ enum rein_code http_setup(struct http_call *call, const struct http_request *req
   bool tls = str_eq_nocase(str_part(str_of(request->url), 0, 6), STR("https:"));
   call->lane = &http->lanes[tls ? LANE_TLS : LANE_PLAIN];
   buf_init(&call->name, NAME_BYTES_MAX);
-  call->easy = curl_easy_init();
+  CURLcode bad = take_easy(call, request);
   bool made = call->easy && headers_copy(&call->sent, request) &&
               body_copy(&call->sent, request->body) &&
               loop_timer_new(http->loop, slow, call, &call->slow) == REIN_OK;
   if (!made) return ERR(err, REIN_MEMORY, T_HOST_NO_MEMORY);
-  CURLcode bad = set_all(call, request);
+  if (bad == CURLE_OK) bad = set_exchange(call, request);
+  if (bad == CURLE_OK) bad = set_method(call->easy, request, &call->sent);
   if (bad != CURLE_OK) return ERR(err, REIN_SYSTEM, T_HOST_CURL, str_of(curl_easy_strerror(bad)));
+  call->spares = str_is(str_of(request->method), "POST");
   int64_t headers_ms = request->headers_ms > 0 ? request->headers_ms : HTTP_HEADERS_MS;
   loop_timer_set(call->slow, loop_now(http->loop) + headers_ms);
   return REIN_OK;

@@ -159,10 +159,13 @@ static struct str without_half(struct str s) {
 
 /* The line goes onto the page; false: there was no room for it. */
 static bool put_line(struct page *p, struct str raw) {
-  p->broken |= !utf8_valid(raw);
-  buf_reset(&p->fixed);
-  utf8_repair(&p->fixed, raw);
-  struct str text = buf_str(&p->fixed);
+  struct str text = raw;
+  if (!utf8_valid(raw)) {
+    p->broken = true;
+    buf_reset(&p->fixed);
+    utf8_repair(&p->fixed, raw);
+    text = buf_str(&p->fixed);
+  }
   size_t points = utf8_count(text);
   if (p->points + points > p->points_max) {
     if (p->shown) return false;
