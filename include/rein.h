@@ -229,6 +229,9 @@ struct rein_options {
   const char *proxy;          /* for all requests, as http://HOST:PORT; NULL none */
   const char *no_proxy;       /* hosts that go direct, comma separated */
   const char *ca_file;        /* certificates to trust; NULL: the system's */
+  const char *quirks;         /* treat the server as this one, whatever its host: "plain",
+                               * "openai", "azure", "deepseek", "mistral", "groq",
+                               * "openrouter", "anthropic"; NULL: by its host */
 };
 
 /* An error that ended nothing but the call: a sentence for the person. */

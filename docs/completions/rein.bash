@@ -2,6 +2,7 @@
 _rein() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options
   case $prev in
+    --quirks) COMPREPLY=($(compgen -W 'plain openai azure deepseek mistral groq openrouter anthropic' -- "$cur")); return ;;
     --no-progress) COMPREPLY=($(compgen -W 'on 2-turns 3-in-a-row 3-in-all off' -- "$cur")); return ;;
     --output) COMPREPLY=($(compgen -W 'text json stream-json' -- "$cur")); return ;;
     --lang) COMPREPLY=($(compgen -W 'ko en' -- "$cur")); return ;;
@@ -10,11 +11,11 @@ _rein() {
     --config|--log) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   case ${COMP_WORDS[1]} in
-    ask) options=' --model --base-url --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
+    ask) options=' --model --base-url --quirks --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --tools --policy --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
-    *) options=' --model --base-url --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
+    *) options=' --model --base-url --quirks --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then options="$options run ask tools script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))

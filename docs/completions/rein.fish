@@ -6,6 +6,7 @@ complete -c rein -n __fish_use_subcommand -a script -d 'serve a script of model 
 complete -c rein -n __fish_use_subcommand -a help -d 'help about a command'
 complete -c rein -l model -s m -r -d 'anthropic/M, openai/M, chat/M, demo or script:FILE'
 complete -c rein -l base-url -r -d 'provider\'s address, as its official SDK takes it'
+complete -c rein -l quirks -r -f -a 'plain openai azure deepseek mistral groq openrouter anthropic' -d 'treat the server as this one (by its host)'
 complete -c rein -l system -r -d 'system prompt, or the file that holds it'
 complete -c rein -l root -s C -r -d 'folder that the file tools see (this folder)'
 complete -c rein -l tools -s t -r -d 'built-in tools to offer: a,b,c or none (all)'

@@ -5,8 +5,8 @@
 #include "cli/setup.h"
 
 #define TAKES_OF_RUNS                                                                              \
-  (TAKES(MODEL) | TAKES(BASE_URL) | TAKES(SYSTEM) | TAKES(TOKEN_BUDGET) | TAKES(TIME_LIMIT) |      \
-   TAKES(OUTPUT_LIMIT) | TAKES(IDLE_LIMIT) | TAKES(RETRIES) | TAKES(CONFIG) | TAKES(OUTPUT) |      \
-   TAKES(LOG) | TAKES(STORE) | TAKES(NO_STORE) | TAKES(QUIET) | TAKES(DRY_RUN))
+  (TAKES(MODEL) | TAKES(BASE_URL) | TAKES(QUIRKS) | TAKES(SYSTEM) | TAKES(TOKEN_BUDGET) |          \
+   TAKES(TIME_LIMIT) | TAKES(OUTPUT_LIMIT) | TAKES(IDLE_LIMIT) | TAKES(RETRIES) | TAKES(CONFIG) |  \
+   TAKES(OUTPUT) | TAKES(LOG) | TAKES(STORE) | TAKES(NO_STORE) | TAKES(QUIET) | TAKES(DRY_RUN))
 
 int run_task(struct cli *cli, enum setup_kind kind);

@@ -234,6 +234,7 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
   limits->token_budget = limit_of(cli, OPTION_ID_TOKEN_BUDGET);
   limits->time_ms = limit_of(cli, OPTION_ID_TIME_LIMIT);
   limits->no_progress = progress_of(cli_value(cli, OPTION_ID_NO_PROGRESS)->text);
+  setup->agent.quirks = cli_value(cli, OPTION_ID_QUIRKS)->text;
   setup->agent.output_limit = cli_value(cli, OPTION_ID_OUTPUT_LIMIT)->num;
   if (retries->from) setup->agent.retries = retries->num > 0 ? (int)retries->num : REIN_OFF;
   setup->agent.lang = cli->lang;

@@ -85,7 +85,8 @@ static enum rein_code prepare(struct agent *a, struct err *err) {
 
 static enum rein_code first_attempt(struct agent *a, struct err *err) {
   a->sending.retries = 0;
-  a->sending.repaired = false;
+  a->sending.repairs = 0;
+  a->repaired &= ~(UINT32_C(1) << REWRITE_DROP_THINKING);
   return prepare(a, err);
 }
 
@@ -298,7 +299,6 @@ static enum rein_code on_result(struct agent *a, const struct event *e, struct e
 /* ---- what goes wrong, and what interrupts ------------------------------ */
 
 static enum rein_code on_failed(struct agent *a, const struct event *e, struct err *err) {
-  (void)err;
   if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
   const struct fault *f = e->fault;
   a->sending.in_flight = false;
@@ -306,8 +306,9 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
     budget_lose(&a->budget, &f->usage);
   else
     budget_free(&a->budget);
-  /* Also when no signed block is known here: the provider's word counts, once. */
-  if (f->kind == FAULT_BOUND && !a->sending.repaired) {
+  enum rein_code code = request_repair(a, f, err);
+  if (code) return code;
+  if (a->sending.repair != REWRITE_NONE) {
     agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
     return REIN_OK;
   }
@@ -326,12 +327,9 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
 }
 
 static enum rein_code on_rewrite(struct agent *a, const struct event *e, struct err *err) {
-  if (a->state != STATE_REWRITING || e->rewrite != REWRITE_DROP_THINKING) return REIN_OK;
-  enum rein_code code = transcript_drop_thinking(&a->talk, err);
-  if (code) return code;
-  budget_forget(&a->budget);
-  a->sending.repaired = true;
-  return prepare(a, err);
+  if (a->state != STATE_REWRITING || e->rewrite != a->sending.repair) return REIN_OK;
+  enum rein_code code = request_rewrite(a, err);
+  return code ? code : prepare(a, err);
 }
 
 bool agent_lives(const struct agent *a) {

@@ -38,6 +38,7 @@ struct agent_config {
   enum rein_lang lang, model_lang;
   struct str root;    /* the folder: recorded, not used */
   struct str address; /* the provider's URL: recorded, and its host says what it needs */
+  struct str quirks;  /* what it needs, by a name of wire/quirks.c instead; empty: by its host */
 };
 
 #define OUTPUT_LIMIT_DEFAULT 16384

@@ -145,6 +145,7 @@ static enum text_id sentence_of(const struct fault *f) {
   case FAULT_STALLED: return T_CORE_FAULT_STALLED;
   case FAULT_GARBLED: return T_CORE_FAULT_GARBLED;
   case FAULT_OVERLOADED:
+  case FAULT_MISCALL:
   case FAULT_INVALID:
   case FAULT_BOUND:
   case FAULT_CONTEXT:
@@ -179,6 +180,7 @@ static enum rein_outcome outcome_of(enum fault_kind kind) {
   case FAULT_STALLED:
   case FAULT_GARBLED:
   case FAULT_OVERLOADED:
+  case FAULT_MISCALL:
   case FAULT_INVALID:
   case FAULT_BOUND: return REIN_OUTCOME_MODEL_ERROR;
   }
@@ -204,7 +206,7 @@ void end_fault(struct agent *a, const struct fault *f, int64_t wait_ms) {
               buf_str(&words));
   } else {
     (void)ERR(&a->end.why, REIN_PEER, why_of(outcome), buf_str(&words),
-              str_num(&tries, a->sending.retries + 1 + a->sending.repaired));
+              str_num(&tries, a->sending.retries + 1 + a->sending.repairs));
   }
   buf_release(&words);
   buf_release(&wait);

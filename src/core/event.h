@@ -20,7 +20,7 @@
   X(VERDICT, "verdict") /* somebody decided about a call */                                        \
   X(STARTED, "started") /* a call is about to run */                                               \
   X(RESULT, "result")   /* a call answered */                                                      \
-  X(REWRITE, "rewrite") /* what had to be changed in the transcript, is changed */                 \
+  X(REWRITE, "rewrite") /* what had to be changed before the next try, is changed */               \
   X(CANCEL, "cancel")   /* a signal, the embedder, the store */                                    \
   X(TICK, "tick")       /* time passed up to a deadline that the machine named */                  \
   X(LIMITS, "limits")   /* new limits, for a resumed run */                                        \
@@ -36,10 +36,6 @@ enum decider {
   BY_RULE = 0,
   BY_PERSON, /* a yes or no at the prompt, or the embedder's function */
   BY_NOBODY, /* nobody could be asked: unapproved */
-};
-
-enum rewrite {
-  REWRITE_DROP_THINKING, /* signed blocks of the transcript are left out from here on */
 };
 
 /* The end as the journal tells it, for whoever lists runs or measures them. */

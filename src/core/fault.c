@@ -2,6 +2,7 @@
 #include "core/fault.h"
 
 #include "base/hash.h"
+#include "text/text.h"
 
 const char *fault_word(enum fault_kind kind) {
   static const char *const words[] = {
@@ -10,6 +11,27 @@ const char *fault_word(enum fault_kind kind) {
 #undef FAULT_X
   };
   return words[kind];
+}
+
+const char *rewrite_word(enum rewrite rewrite) {
+  static const char *const words[] = {
+#define REWRITE_X(id, word, sentence, value) [REWRITE_##id] = word,
+      REWRITES(REWRITE_X)
+#undef REWRITE_X
+  };
+  return words[rewrite];
+}
+
+void rewrite_put(struct buf *out, enum rein_lang lang, enum rewrite rewrite) {
+  static const struct {
+    enum text_id sentence;
+    const char *value;
+  } rows[] = {
+#define REWRITE_X(id, word, sentence, value) [REWRITE_##id] = {T_CORE_REWRITE_##sentence, value},
+      REWRITES(REWRITE_X)
+#undef REWRITE_X
+  };
+  TEXT_PUT(out, lang, rows[rewrite].sentence, str_of(rows[rewrite].value));
 }
 
 bool fault_is_worth_retrying(const struct fault *f) {

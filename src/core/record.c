@@ -72,6 +72,7 @@ static void put_reply(struct json_out *w, const struct reply *r) {
 
 static void put_fault(struct json_out *w, const struct fault *f) {
   field_text(w, "fault", str_of(fault_word(f->kind)));
+  if (f->repair) field_word(w, "repair", rewrite_word(f->repair));
   field_num(w, "status", f->status);
   field_some(w, "message", f->message);
   field_some(w, "type", f->type);
@@ -114,7 +115,7 @@ static void put_body(struct json_out *w, const struct event *e) {
   case EVENT_FAILED: put_fault(w, e->fault); break;
   case EVENT_VERDICT: put_verdict(w, e); break;
   case EVENT_RESULT: put_result(w, e); break;
-  case EVENT_REWRITE: field_text(w, "rewrite", STR("drop_thinking")); break;
+  case EVENT_REWRITE: field_word(w, "rewrite", rewrite_word(e->rewrite)); break;
   case EVENT_CANCEL: field_num(w, "signal", e->signal); break;
   case EVENT_LIMITS: field_limits(w, &e->limits); break;
   case EVENT_OUTCOME: put_ending(w, &e->ending); break;
@@ -198,6 +199,15 @@ static enum rein_code get_reply(struct arena *arena, const struct json *doc, str
   return REIN_OK;
 }
 
+/* What is not there is none; a word that is not known, REWRITE_COUNT. */
+static enum rewrite get_rewrite(const struct json *doc, const char *key) {
+  struct str word = field_get_text(doc, key);
+  int rewrite = word.n ? 0 : REWRITE_NONE;
+  while (word.n && rewrite < REWRITE_COUNT && !str_is(word, rewrite_word((enum rewrite)rewrite)))
+    rewrite++;
+  return (enum rewrite)rewrite;
+}
+
 static enum rein_code get_fault(struct arena *arena, const struct json *doc, struct event *e,
                                 struct err *err) {
   struct fault *f = arena_new(arena, struct fault);
@@ -206,8 +216,10 @@ static enum rein_code get_fault(struct arena *arena, const struct json *doc, str
   while (kind <= FAULT_QUOTA &&
          !str_is(field_get_text(doc, "fault"), fault_word((enum fault_kind)kind)))
     kind++;
-  if (kind > FAULT_QUOTA) return bad(err, "fault");
+  enum rewrite repair = get_rewrite(doc, "repair");
+  if (kind > FAULT_QUOTA || repair == REWRITE_COUNT) return bad(err, "fault");
   *f = (struct fault){.kind = (enum fault_kind)kind,
+                      .repair = repair,
                       .status = (int)field_get_num(doc, "status", 0),
                       .message = field_get_text(doc, "message"),
                       .type = field_get_text(doc, "type"),
@@ -261,8 +273,8 @@ static enum rein_code get_body(struct arena *arena, const struct json *doc, stru
     e->seen_hash = (uint64_t)field_get_num(doc, "seen_hash", 0);
     return REIN_OK;
   case EVENT_REWRITE:
-    e->rewrite = REWRITE_DROP_THINKING;
-    return str_is(field_get_text(doc, "rewrite"), "drop_thinking") ? REIN_OK : bad(err, "rewrite");
+    e->rewrite = get_rewrite(doc, "rewrite");
+    return e->rewrite != REWRITE_COUNT ? REIN_OK : bad(err, "rewrite");
   case EVENT_CANCEL: e->signal = (int)field_get_num(doc, "signal", 0); return REIN_OK;
   case EVENT_LIMITS: e->limits = field_get_limits(doc); return REIN_OK;
   case EVENT_OUTCOME: return get_ending(doc, e, err);

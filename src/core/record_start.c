@@ -52,6 +52,7 @@ void record_put_start(struct buf *out, const struct agent_config *c,
   field_word(&w, "wire", c->wire->name);
   field_text(&w, "model", c->model);
   field_text(&w, "address", c->address);
+  field_some(&w, "quirks", c->quirks);
   field_text(&w, "root", c->root);
   field_text(&w, "system", c->system);
   json_key(&w, "tools");
@@ -157,6 +158,7 @@ enum rein_code record_read_start(struct arena *arena, struct str line,
   *c = (struct agent_config){.wire = wires(json_text(json_get(doc, "wire"))),
                              .model = json_text(json_get(doc, "model")),
                              .address = json_text(json_get(doc, "address")),
+                             .quirks = json_text(json_get(doc, "quirks")),
                              .root = json_text(json_get(doc, "root")),
                              .system = json_text(json_get(doc, "system")),
                              .limits = field_get_limits(doc),

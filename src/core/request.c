@@ -45,3 +45,35 @@ bool request_has_room(struct agent *a) {
   a->budget = after;
   return true;
 }
+
+static bool is_tried(const struct agent *a, enum rewrite repair) {
+  return a->repaired >> repair & 1;
+}
+
+/* A signature also when no signed block is known here: the provider's word counts. */
+enum rein_code request_repair(struct agent *a, const struct fault *f, struct err *err) {
+  const struct wire *wire = a->config.wire;
+  enum rewrite repair = f->kind == FAULT_BOUND ? REWRITE_DROP_THINKING : f->repair;
+  const struct quirks *quirks = a->talk.quirks;
+  a->sending.repair = REWRITE_NONE;
+  if (repair == REWRITE_NONE || is_tried(a, repair)) return REIN_OK;
+  if (repair != REWRITE_DROP_THINKING) {
+    if (!wire->repair) return REIN_OK;
+    if (!wire->repair(&a->fixed, repair, &quirks)) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+    if (quirks == a->talk.quirks) return REIN_OK; /* it is so already: the same would go out */
+  }
+  a->sending.repair = repair;
+  a->sending.quirks = quirks;
+  return REIN_OK;
+}
+
+enum rein_code request_rewrite(struct agent *a, struct err *err) {
+  enum rewrite repair = a->sending.repair;
+  enum rein_code code =
+      transcript_rewrite(&a->talk, a->sending.quirks, repair == REWRITE_DROP_THINKING, err);
+  if (code) return code;
+  budget_forget(&a->budget); /* what the past cost says nothing about other bytes */
+  a->repaired |= UINT32_C(1) << repair;
+  a->sending.repairs++;
+  return REIN_OK;
+}

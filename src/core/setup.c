@@ -130,7 +130,8 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
   a->end.outcome = REIN_OUTCOME_NONE;
   arena_init(&a->fixed, FIXED_MAX);
   const struct wire *wire = config->wire;
-  transcript_init(&a->talk, wire, wire->find_quirks ? wire->find_quirks(config->address) : NULL);
+  struct str server = config->quirks.n ? config->quirks : config->address;
+  transcript_init(&a->talk, wire, wire->find_quirks ? wire->find_quirks(server) : NULL);
   buf_init(&a->sending.body, TRANSCRIPT_MAX);
   buf_init(&a->text, TRANSCRIPT_MAX);
   enum rein_code code = read_config(a, err);

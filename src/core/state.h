@@ -31,7 +31,7 @@
   X(SENDING, CALLS, "a whole reply with calls")                                                    \
   X(SENDING, RESERVING, "a paused reply, a nudge after an empty one, more room for a cut one")     \
   X(SENDING, PAUSED, "failed, worth another try")                                                  \
-  X(SENDING, REWRITING, "a signature was refused")                                                 \
+  X(SENDING, REWRITING, "a signature or a parameter was refused")                                  \
   X(SENDING, ENDED, "a reply without calls, a fault, a valve, cancelled")                          \
   X(PAUSED, RESERVING, "the wait is over")                                                         \
   X(PAUSED, ENDED, "time, cancelled")                                                              \
@@ -80,13 +80,15 @@ struct sending {
   uint32_t id; /* of the attempt; 0 none yet */
   struct buf body;
   int64_t output_limit, reserved;
-  bool lowered;      /* the budget lowered the output limit */
-  int retries;       /* done for this request */
-  bool repaired;     /* thinking was dropped for it */
-  int64_t resume_at; /* PAUSED */
-  bool withdrawn;    /* the reply that the last event brought does not count */
-  bool in_flight;    /* the SEND was pulled, and its answer is not here */
-  uint32_t abort;    /* attempt whose answer is not wanted; 0 none */
+  bool lowered;                /* the budget lowered the output limit */
+  int retries;                 /* done for this request */
+  int repairs;                 /* of what the provider refused in it */
+  enum rewrite repair;         /* REWRITING: what is to be changed */
+  const struct quirks *quirks; /* what the messages are to be written by then */
+  int64_t resume_at;           /* PAUSED */
+  bool withdrawn;              /* the reply that the last event brought does not count */
+  bool in_flight;              /* the SEND was pulled, and its answer is not here */
+  uint32_t abort;              /* attempt whose answer is not wanted; 0 none */
 };
 
 struct refusal {
@@ -130,6 +132,7 @@ struct agent {
   int64_t now, started; /* ms; started < 0: not yet */
   int64_t turns, requests;
   uint32_t next_call;
+  uint32_t repaired; /* bits of enum rewrite: parameters, for the run; thinking, for a request */
   bool nudged;
   struct buf text; /* of the last reply */
   struct agent_end end;
@@ -143,6 +146,12 @@ int64_t agent_time_out_at(const struct agent *a); /* of the time valve; INT64_MA
 /* request.c: into sending.body. */
 enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) REIN_CHECKED;
 
+/* What the fault asks to be changed, if that is possible and was not tried before: it is
+ * then in sending.repair, else that is NONE. */
+enum rein_code request_repair(struct agent *a, const struct fault *fault, struct err *err)
+    REIN_CHECKED;
+/* Changes it: the messages are written anew. */
+enum rein_code request_rewrite(struct agent *a, struct err *err) REIN_CHECKED;
 /* An answer was cut by a limit that the budget had lowered; the first bound takes each
  * byte for a token. True when, its prompt's size known now, the same request fits with
  * clearly more room: the answer is withdrawn, and counts as sent back no more. */

@@ -194,17 +194,22 @@ enum rein_code transcript_results(struct transcript *t, const struct block *resu
   return REIN_OK;
 }
 
-enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) {
+enum rein_code transcript_rewrite(struct transcript *t, const struct quirks *quirks, bool drop,
+                                  struct err *err) {
   struct str *fresh = arena_array(&t->arena, struct str, t->count ? t->count : 1);
+  const struct quirks *before = t->quirks;
   if (!fresh) return no_room(t, err);
+  t->quirks = quirks;
   for (size_t i = 0; i < t->count; i++) {
-    fresh[i] = t->bytes[i]; /* of the user: nothing signed is in it */
-    if (t->roles[i] == ROLE_USER) continue;
-    if (!encode(t, &t->messages[i], true, &fresh[i])) return no_room(t, err);
+    fresh[i] = t->bytes[i];
+    if (!t->messages[i].blocks) continue; /* of the user, let go: the provider took it before */
+    if (encode(t, &t->messages[i], drop || i < t->dropped, &fresh[i])) continue;
+    t->quirks = before;
+    return no_room(t, err);
   }
   for (size_t i = 0; i < t->count; i++)
     t->bytes[i] = fresh[i];
-  t->dropped = t->count;
+  if (drop) t->dropped = t->count;
   return REIN_OK;
 }
 

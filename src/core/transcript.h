@@ -43,7 +43,9 @@ enum rein_code transcript_reply(struct transcript *t, const struct block *blocks
 /* The results of all open calls, in call order; `note` stands behind them. */
 enum rein_code transcript_results(struct transcript *t, const struct block *results, size_t count,
                                   struct str note, struct err *err) REIN_CHECKED;
-/* Signed blocks of all messages so far are left out from here on. */
-enum rein_code transcript_drop_thinking(struct transcript *t, struct err *err) REIN_CHECKED;
+/* Writes the messages anew by these quirks; `drop`: signed blocks of all messages so far
+ * are left out from here on. Messages of the user that the provider has taken stay. */
+enum rein_code transcript_rewrite(struct transcript *t, const struct quirks *quirks, bool drop,
+                                  struct err *err) REIN_CHECKED;
 /* The last message is the user's and holds results. */
 bool transcript_ends_with_results(const struct transcript *t);

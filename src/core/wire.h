@@ -7,8 +7,10 @@
  */
 #pragma once
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "core/block.h"
+#include "core/fault.h"
 #include "core/tool.h"
 
 struct quirks; /* what one provider needs otherwise than its wire: wire/quirks.h */
@@ -34,8 +36,12 @@ struct wire {
   const char *key_env, *url_env; /* names the official SDKs use; the program reads them */
   int64_t overhead_tokens;       /* what providers add to a prompt unseen; at least 1 024 */
   void (*put_tools)(struct buf *out, const struct tool *tools, size_t count);
-  /* What the provider at this address needs; NULL as a function: the wire has one provider. */
+  /* What the provider of this name, or at this address, needs; NULL as a function: the
+   * wire has one provider. */
   const struct quirks *(*find_quirks)(struct str address);
+  /* The quirks with what this repair changes, in the arena; *quirks stays when it changes
+   * nothing. False: no memory. NULL as a function: nothing can be repaired. */
+  bool (*repair)(struct arena *arena, enum rewrite repair, const struct quirks **quirks);
   /* One message; false when nothing of it can be sent (all blank, or foreign). */
   bool (*put_message)(struct buf *out, const struct message *message, bool drop_thinking,
                       const struct quirks *quirks);

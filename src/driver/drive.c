@@ -138,6 +138,12 @@ static void deliver_cancel(struct run *run, const struct note *note) {
   buf_release(&by);
 }
 
+static void deliver_rewrite(struct run *run, const struct note *note) {
+  run_deliver(run,
+              &(struct event){.kind = EVENT_REWRITE, .id = note->id, .rewrite = note->rewrite});
+  tell_rewrite(run, note->rewrite);
+}
+
 static void take(struct run *run, const struct note *note) {
   switch (note->kind) {
   case EVENT_SAY:
@@ -155,10 +161,7 @@ static void take(struct run *run, const struct note *note) {
   case EVENT_VERDICT: ask_deliver(run, note->id); return;
   case EVENT_STARTED: call_deliver_started(run, note->id); return;
   case EVENT_RESULT: call_deliver_result(run, note->id); return;
-  case EVENT_REWRITE:
-    run_deliver(run,
-                &(struct event){.kind = EVENT_REWRITE, .id = note->id, .rewrite = note->rewrite});
-    return;
+  case EVENT_REWRITE: deliver_rewrite(run, note); return;
   case EVENT_CANCEL: deliver_cancel(run, note); return;
   case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
   case EVENT_LIMITS:

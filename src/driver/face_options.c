@@ -7,6 +7,7 @@
 #include "core/tool.h"
 #include "text/text.h"
 #include "tools/tools.h"
+#include "wire/quirks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +91,7 @@ static enum rein_code copy_texts(struct face *f, struct err *err) {
       {"builtin", &o->builtin},       {"policy_json", &o->policy_json},
       {"github_url", &o->github_url}, {"github_token", &o->github_token},
       {"proxy", &o->proxy},           {"no_proxy", &o->no_proxy},
-      {"ca_file", &o->ca_file},
+      {"ca_file", &o->ca_file},       {"quirks", &o->quirks},
   };
   for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
     struct str text = str_of(*members[i].value), copy;
@@ -101,6 +102,12 @@ static enum rein_code copy_texts(struct face *f, struct err *err) {
     *members[i].value = copy.p;
   }
   return REIN_OK;
+}
+
+static enum rein_code check_quirks(const struct rein_options *o, struct err *err) {
+  struct str name = str_of(o->quirks);
+  if (name.n == 0 || quirks_by_name(name)) return REIN_OK;
+  return ERR(err, REIN_INPUT, T_FACE_VALUE, STR("quirks"), name);
 }
 
 static enum rein_code refuse_for_machine(const struct face *f, struct err *err) {
@@ -268,6 +275,7 @@ enum rein_code face_open(const struct rein_options *options, enum face_use use, 
   enum rein_code code = copy_options(options, &f->o, err);
   if (code == REIN_OK) code = check_numbers(&f->o, err);
   if (code == REIN_OK) code = copy_texts(f, err);
+  if (code == REIN_OK) code = check_quirks(&f->o, err);
   if (code == REIN_OK && use == FACE_MACHINE) code = refuse_for_machine(f, err);
   if (code == REIN_OK) code = open_provider(f, err);
   if (code == REIN_OK) code = add_rows(f, use, err);
@@ -285,6 +293,7 @@ enum rein_code face_open(const struct rein_options *options, enum face_use use, 
       .retries = f->o.retries,
       .lang = f->o.lang,
       .model_lang = f->o.model_lang,
+      .quirks = str_of(f->o.quirks),
   };
   return code;
 }

@@ -53,6 +53,8 @@ struct run {
   int64_t timer_ms; /* when it fires; INT64_MAX: it is off */
   struct note *notes;
   size_t note_count, note_room;
+  size_t body_before; /* bytes of the last request whose prompt was counted */
+  bool told_cut_prompt;
   struct sending *sending; /* NULL: none */
   struct running *running; /* in the order they were asked for */
   struct asking *asking;
@@ -110,6 +112,14 @@ void send_deliver(struct run *run, uint32_t id); /* the attempt ended: REPLY or 
 void send_drop(struct run *run);
 int64_t send_due(const struct run *run);
 void send_look(struct run *run, int64_t now_ms); /* offline answers, idle limit */
+
+/* -- tell.c -- */
+void tell(struct run *run, enum text_id sentence, struct str one, struct str two);
+void tell_rewrite(struct run *run, enum rewrite rewrite);
+void tell_dropped(struct run *run, size_t blocks);
+/* Of a reply that was delivered; `before`: before that; `body`: bytes of its request. */
+void tell_doubts(struct run *run, const struct reply *reply, const struct agent_stats *before,
+                 size_t body);
 
 /* -- run_call.c -- */
 void call_prepare(struct run *run, const struct action *action);

@@ -18,6 +18,7 @@
 struct sending {
   struct run *run;
   uint32_t id;
+  size_t body_n; /* bytes of the request */
   struct attempt *attempt;
   struct http_call *http;      /* NULL: offline, or it ended */
   struct script_answer answer; /* offline */
@@ -155,6 +156,7 @@ void send_start(struct run *run, const struct action *action) {
   run->sending = s;
   s->run = run;
   s->id = action->id;
+  s->body_n = action->body.n;
   arena_init(&s->arena, 64u << 20);
   s->due_ms = INT64_MAX;
   if (attempt_new(run->spec.agent.wire, action->id, &s->attempt) != REIN_OK) {
@@ -214,20 +216,6 @@ void send_look(struct run *run, int64_t now_ms) {
 
 /* -- the end -- */
 
-/* What is left out of the transcript is said: the log names it. */
-static void tell_dropped(const struct sending *s) {
-  const struct watch *watch = &s->run->spec.watch;
-  struct num_text room;
-  struct buf words;
-  size_t n = attempt_dropped(s->attempt);
-  if (!watch->note || n == 0) return;
-  buf_init(&words, 512);
-  TEXT_PUT(&words, s->run->spec.agent.lang, T_DRIVER_SEND_DROPPED, str_num(&room, (int64_t)n));
-  if (words.fail) run_break_memory(s->run);
-  watch->note(watch->ctx, s->run, buf_str(&words));
-  buf_release(&words);
-}
-
 static void tell_log(struct sending *s) {
   const struct watch *watch = &s->run->spec.watch;
   struct str raw = attempt_raw_error(s->attempt), told;
@@ -236,6 +224,13 @@ static void tell_log(struct sending *s) {
     watch->note(watch->ctx, s->run, told);
   else
     run_break_memory(s->run);
+}
+
+/* An answer that a lowered output limit cut is asked for once more. */
+static void withdraw(const struct sending *s) {
+  const struct watch *watch = &s->run->spec.watch;
+  if (s->shown && watch->withdrawn) watch->withdrawn(watch->ctx, s->run);
+  tell(s->run, T_DRIVER_SEND_CUT, STR_NONE, STR_NONE);
 }
 
 static void tell_failure(struct run *run, const struct sending *s, const struct fault *fault,
@@ -248,14 +243,6 @@ static void tell_failure(struct run *run, const struct sending *s, const struct 
   watch->retry(watch->ctx, run, fault, at_once || wait < 0 ? 0 : wait);
 }
 
-/* An answer that a lowered output limit cut is asked for once more. */
-static void tell_cut(const struct sending *s) {
-  const struct watch *watch = &s->run->spec.watch;
-  if (s->shown && watch->withdrawn) watch->withdrawn(watch->ctx, s->run);
-  if (watch->warn)
-    watch->warn(watch->ctx, s->run, str_of(text_raw(T_DRIVER_SEND_CUT, s->run->spec.agent.lang)));
-}
-
 void send_deliver(struct run *run, uint32_t id) {
   struct sending *s = run->sending;
   struct event event;
@@ -265,15 +252,17 @@ void send_deliver(struct run *run, uint32_t id) {
   attempt_end(s->attempt, s->end, (struct str){s->why, s->why_n}, run_now(run), (int64_t)time(NULL),
               &event);
   tell_log(s);
-  tell_dropped(s);
+  tell_dropped(run, attempt_dropped(s->attempt));
   if (event.kind == EVENT_FAILED) {
     fault = *event.fault;
     if (!secret_tidy_fault(&s->arena, &run->key, &fault)) run_break_memory(run);
     event.fault = &fault;
   }
   size_t notes = run->note_count;
+  struct agent_stats before = agent_stats(run->agent);
   run_deliver(run, &event);
-  if (agent_withdrew(run->agent)) tell_cut(s);
+  if (agent_withdrew(run->agent)) withdraw(s);
+  if (event.kind == EVENT_REPLY) tell_doubts(run, event.reply, &before, s->body_n);
   /* What the machine wanted at once (a rewrite, a reservation) is noted already. */
   if (event.kind == EVENT_FAILED) tell_failure(run, s, &fault, run->note_count > notes);
   sending_free(s);

@@ -9,6 +9,7 @@
 #include "wire/anthropic.h"
 #include "wire/wires.h"
 #include "wire/put.h"
+#include "wire/quirks.h"
 #include "wire/words.h"
 
 #include <assert.h>
@@ -110,7 +111,7 @@ static bool is_sendable(const struct message *m, bool drop_thinking) {
 /* Results first ("tool_result blocks must come first in the content array"). */
 static bool put_message(struct buf *out, const struct message *m, bool drop_thinking,
                         const struct quirks *quirks) {
-  (void)quirks; /* one provider */
+  (void)quirks; /* messages are alike everywhere */
   if (!is_sendable(m, drop_thinking)) return false;
   buf_put(out, m->role == ROLE_USER ? USER_HEAD : ASSISTANT_HEAD);
   struct json_out w = json_out(out);
@@ -224,6 +225,10 @@ static struct marks find_marks(const struct request *r) {
   return marks;
 }
 
+static void put_mark(struct buf *out, const struct request *r) {
+  if (!r->quirks || !r->quirks->no_marks) buf_put(out, MARK);
+}
+
 static void put_messages(struct buf *out, const struct request *r) {
   struct marks marks = find_marks(r);
   size_t next = 0;
@@ -236,7 +241,7 @@ static void put_messages(struct buf *out, const struct request *r) {
     comma = true;
     for (; next < marks.count && marks.all[next].message == i; next++) {
       buf_put(out, str_part(m, from, marks.all[next].at - from));
-      buf_put(out, MARK);
+      put_mark(out, r);
       from = marks.all[next].at;
     }
     buf_put(out, str_part(m, from, m.n));
@@ -254,7 +259,7 @@ static void put_request(struct buf *out, const struct request *r) {
   if (!words_blank(r->system)) {
     buf_lit(out, ",\"system\":[{\"type\":\"text\",\"text\":");
     json_quote(out, r->system);
-    buf_put(out, MARK);
+    put_mark(out, r);
     buf_lit(out, "}]");
   }
   buf_lit(out, ",\"messages\":[");
@@ -282,6 +287,8 @@ const struct wire wire_anthropic = {
     .key_env = "ANTHROPIC_API_KEY",
     .url_env = "ANTHROPIC_BASE_URL",
     .overhead_tokens = 1024, /* hidden words for tools: 286 to 804 tokens, by model */
+    .find_quirks = quirks_find,
+    .repair = quirks_repair,
     .put_tools = put_tools,
     .put_message = put_message,
     .put_request = put_request,

@@ -9,6 +9,7 @@
 #include "text/text.h"
 #include "wire/errors.h"
 #include "wire/http_date.h"
+#include "wire/refused.h"
 #include "wire/words.h"
 
 #define BODY_MAX (64u << 10)  /* of an error: more is no message but a page */
@@ -252,6 +253,8 @@ static void read_body(struct attempt *a) {
     copy_words(a, &words);
   else
     quote_body(a);
+  if (words.message.n == 0) words.message = buf_str(&a->body); /* of another shape: all of it */
+  if (a->fault.kind == FAULT_INVALID) a->fault.repair = refused_part(a->wire, &words);
   arena_release(&arena);
 }
 
@@ -304,6 +307,9 @@ static void read_fault(struct attempt *a, enum attempt_end end, struct str why) 
     a->fault.kind = failed->kind;
     a->fault.message = failed->message;
     a->fault.type = failed->type;
+    if (failed->kind == FAULT_INVALID)
+      a->fault.repair = refused_part(
+          a->wire, &(struct error_words){.message = failed->message, .type = failed->type});
     if (str_blank(failed->message)) put_sentence(a, T_WIRE_MUTE, STR_NONE, STR_NONE);
   } else if (draft_lacks(a->draft) || a->sse.fail == REIN_MEMORY) {
     a->fault.kind = FAULT_BROKEN;

@@ -312,7 +312,7 @@ static void put_request(struct buf *out, const struct request *r) {
     if (q->pads) json_put_bool(&w, false);
     json_close(&w, '}');
   }
-  if (r->no_tools && r->tools.n) {
+  if (r->no_tools && r->tools.n && !q->no_tool_choice) {
     json_key(&w, "tool_choice");
     json_put_text(&w, STR("none"));
   }
@@ -327,6 +327,7 @@ const struct wire wire_chat = {
     .url_env = OPENAI_URL_ENV,
     .overhead_tokens = 1024, /* servers put templates of their own around tools and messages */
     .find_quirks = quirks_find,
+    .repair = quirks_repair,
     .put_tools = put_tools,
     .put_message = put_message,
     .put_request = put_request,

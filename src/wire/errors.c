@@ -33,6 +33,7 @@ bool error_read(const struct json *doc, struct error_words *words) {
   words->code = word_of(json_get(error, "code"));
   words->detail = json_text(json_get(json_get(error, "details"), "error_code"));
   words->message = json_text(json_get(error, "message"));
+  words->param = json_text(json_get(error, "param"));
   return true;
 }
 
@@ -90,8 +91,15 @@ static bool is_schema(const struct error_words *w) {
          any(w->message, sentences);
 }
 
+/* The server could not read, or would not take, a call that its own model wrote. */
+static bool is_miscall(const struct error_words *w) {
+  return str_is(w->code, "tool_use_failed") || str_is(w->type, "tool_use_failed") ||
+         words_have(w->message, STR("tool call validation failed"));
+}
+
 static enum fault_kind blamed(const struct error_words *w) {
   if (is_quota(w)) return FAULT_QUOTA;
+  if (is_miscall(w)) return FAULT_MISCALL;
   if (is_context(w)) return FAULT_CONTEXT;
   if (is_bound(w)) return FAULT_BOUND;
   if (is_schema(w)) return FAULT_SCHEMA;
@@ -118,9 +126,8 @@ enum fault_kind error_in_stream(const struct error_words *words) {
                                      "timeout",    "server_error", "unavailable",
                                      "slow_down",  "conflict",     NULL};
   static const char *const shut[] = {"authentication", "permission", "invalid_api_key", NULL};
-  static const char *const wrong[] = {
-      "invalid_request", "not_found", "request_too_large", "invalid_", "unsupported_",
-      "tool_use_failed", NULL};
+  static const char *const wrong[] = {"invalid_request", "not_found",    "request_too_large",
+                                      "invalid_",        "unsupported_", NULL};
   int64_t status;
   if (str_to_num(words->code, &status) && status >= 400 && status <= 599)
     return error_class((int)status, words, false);

@@ -8,7 +8,7 @@
 /* An error as a server says it: {"error":{"type","message","code"…}}, the same
  * without the outer object, or a bare "error" string. */
 struct error_words {
-  struct str type, code, detail, message, request_id;
+  struct str type, code, detail, message, param, request_id;
 };
 /* False when the document is no error at all. Slices are the document's. */
 bool error_read(const struct json *doc, struct error_words *words);

@@ -202,6 +202,7 @@ static bool put_message(struct buf *out, const struct message *m, bool drop_thin
 
 /* What may change between two requests stands behind the items. */
 static void put_request(struct buf *out, const struct request *r) {
+  const struct quirks *q = r->quirks ? r->quirks : quirks_find(STR_NONE);
   struct json_out w = json_out(out);
   json_open(&w, '{');
   json_key(&w, "model");
@@ -223,15 +224,17 @@ static void put_request(struct buf *out, const struct request *r) {
   json_put_num(&w, r->output_limit > OUTPUT_MIN ? r->output_limit : OUTPUT_MIN);
   json_key(&w, "store");
   json_put_bool(&w, false);
-  json_key(&w, "include");
-  json_put_raw(&w, STR("[\"reasoning.encrypted_content\"]"));
+  if (!q->no_include) {
+    json_key(&w, "include");
+    json_put_raw(&w, STR("[\"reasoning.encrypted_content\"]"));
+  }
   json_key(&w, "stream");
   json_put_bool(&w, true);
-  if (r->quirks && r->quirks->pads) {
+  if (q->pads) {
     json_key(&w, "stream_options");
     json_put_raw(&w, STR("{\"include_obfuscation\":false}"));
   }
-  if (r->no_tools && r->tools.n) {
+  if (r->no_tools && r->tools.n && !q->no_tool_choice) {
     json_key(&w, "tool_choice");
     json_put_text(&w, STR("none"));
   }
@@ -246,6 +249,7 @@ const struct wire wire_openai = {
     .url_env = OPENAI_URL_ENV,
     .overhead_tokens = 1024, /* hidden system words; tools are written out in another form */
     .find_quirks = quirks_find,
+    .repair = quirks_repair,
     .put_tools = put_tools,
     .put_message = put_message,
     .put_request = put_request,

@@ -3,7 +3,8 @@
  * is not in it is sent what nearly all servers understand. */
 #pragma once
 
-#include "base/str.h"
+#include "base/arena.h"
+#include "core/fault.h"
 
 /* Reasoning that goes back. Most servers refuse members that they do not know. */
 enum echo {
@@ -13,6 +14,7 @@ enum echo {
 };
 
 struct quirks {
+  const char *name; /* as --quirks takes it */
   const char *host; /* of the address; with a dot before it: any host that ends so */
   enum echo echo;
   bool ids_of_9;       /* a call's id is 9 letters or digits, else 400 */
@@ -21,7 +23,17 @@ struct quirks {
   bool no_usage_asked; /* stream_options is refused; usage comes unasked */
   bool pads;           /* pads its events unless told not to */
   bool plain_calls;    /* refuses what it sent itself beside a call's known members */
+  /* Of no provider, but of servers that said so: */
+  bool no_include;     /* Responses: no "include" */
+  bool no_tool_choice; /* none, where no call is wanted */
+  bool no_marks;       /* Messages: no "cache_control" */
 };
 
-/* Never NULL. */
+/* By the host of an address, or by a name of the table. Never NULL: where nothing is
+ * known, what nearly all servers understand ("plain"). */
 const struct quirks *quirks_find(struct str address);
+/* NULL: no such name. The i-th name of all; NULL: no more. */
+const struct quirks *quirks_by_name(struct str name);
+const char *quirks_name(size_t i);
+/* Of core/wire.h: the quirks with what the repair changes. */
+bool quirks_repair(struct arena *arena, enum rewrite repair, const struct quirks **quirks);

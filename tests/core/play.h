@@ -44,6 +44,27 @@ static void toy_put_block(struct json_out *w, const struct block *b) {
   json_close(w, '}');
 }
 
+/* What the toy's server refused: bits of enum rewrite. */
+struct quirks {
+  uint32_t repaired;
+};
+
+static const struct quirks *toy_find_quirks(struct str address) {
+  static const struct quirks none = {0};
+  (void)address;
+  return &none;
+}
+
+static bool toy_repair(struct arena *arena, enum rewrite repair, const struct quirks **quirks) {
+  uint32_t bits = (*quirks)->repaired | UINT32_C(1) << repair;
+  if (bits == (*quirks)->repaired) return true;
+  struct quirks *made = arena_new(arena, struct quirks);
+  if (!made) return false;
+  made->repaired = bits;
+  *quirks = made;
+  return true;
+}
+
 static bool toy_put_message(struct buf *out, const struct message *m, bool drop_thinking,
                             const struct quirks *quirks) {
   (void)quirks;
@@ -77,6 +98,10 @@ static void toy_put_request(struct buf *out, const struct request *r) {
   for (size_t i = 0; i < r->count; i++)
     if (r->messages[i].n) json_put_raw(&w, r->messages[i]);
   json_close(&w, ']');
+  if (r->quirks->repaired) {
+    json_key(&w, "repaired");
+    json_put_num(&w, r->quirks->repaired);
+  }
   json_key(&w, "output_limit");
   json_put_num(&w, r->output_limit);
   json_close(&w, '}');
@@ -84,6 +109,8 @@ static void toy_put_request(struct buf *out, const struct request *r) {
 
 static const struct wire toy_wire = {.name = "toy",
                                      .overhead_tokens = 1024,
+                                     .find_quirks = toy_find_quirks,
+                                     .repair = toy_repair,
                                      .put_tools = toy_put_tools,
                                      .put_message = toy_put_message,
                                      .put_request = toy_put_request};

@@ -68,6 +68,7 @@ static void feed_reply(struct life *l, uint32_t id) {
 
 static void feed_failure(struct life *l, uint32_t id) {
   struct fault f = {.kind = (enum fault_kind)roll(l, FAULT_QUOTA + 1),
+                    .repair = roll(l, 3) ? REWRITE_NONE : (enum rewrite)roll(l, REWRITE_COUNT),
                     .message = STR("words"),
                     .retry_after_ms = roll(l, 4) ? -1 : (int64_t)roll(l, 5000),
                     .should_retry = (int)roll(l, 3) - 1,

@@ -284,6 +284,35 @@ static void a_refused_signature_that_is_not_there_too(void **state) {
   expect(&p, REIN_OUTCOME_MODEL_ERROR, "send rewrite send ");
 }
 
+/* A parameter that the provider refuses is left out for the rest of the run: one more
+ * request each, never two for the same, and none where nothing is known to help. */
+static void a_refused_parameter_is_left_out_for_the_run(void **state) {
+  (void)state;
+  struct play p;
+  struct agent_config c = play_config();
+  struct fault usage = fault_of(FAULT_INVALID), limit = usage, other = usage;
+  usage.repair = REWRITE_NO_USAGE_ASKED;
+  limit.repair = REWRITE_NEW_LIMIT;
+  start(&p, &c, answers);
+  p.hold_sends = true;
+  play_say(&p, "go");
+  assert_false(play_sent(&p, "repaired"));
+  fail_send(&p, &usage);
+  assert_true(play_sent(&p, "\"repaired\":4"));
+  fail_send(&p, &limit);
+  assert_true(play_sent(&p, "\"repaired\":20"));
+  play_send_reply(&p, p.held_send);
+  play_pump(&p);
+  assert_int_equal(p.done, REIN_OUTCOME_FINISHED);
+  play_say(&p, "more");
+  assert_true(play_sent(&p, "\"repaired\":20"));
+  fail_send(&p, &usage); /* it was left out: the same words now mean nothing that is known */
+  assert_int_equal(p.done, REIN_OUTCOME_MODEL_ERROR);
+  play_say(&p, "again");
+  fail_send(&p, &other);
+  expect(&p, REIN_OUTCOME_MODEL_ERROR, "send rewrite send rewrite send send send ");
+}
+
 /* A quarter of a token a byte, and an answer that takes all the room it gets. */
 static void fills_the_room(struct play *p, struct play_reply *r) {
   struct str body = play_last_body(p);
@@ -455,6 +484,7 @@ int main(void) {
       cmocka_unit_test(what_is_final_is_final),
       cmocka_unit_test(a_refused_signature_is_repaired_once),
       cmocka_unit_test(a_refused_signature_that_is_not_there_too),
+      cmocka_unit_test(a_refused_parameter_is_left_out_for_the_run),
       cmocka_unit_test(a_cut_that_was_not_needed_is_asked_for_again),
       cmocka_unit_test(a_prompt_of_nothing_is_no_count),
       cmocka_unit_test(a_wait_that_time_forbids_says_all),

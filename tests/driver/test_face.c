@@ -247,6 +247,7 @@ static void test_options_that_are_refused(void **state) {
   REFUSED("http:// or https://", o.base_url = "ftp://x");
   REFUSED("user name or password", o.base_url = "https://me:pw@example.com");
   REFUSED("rein_options.lang is 9", o.lang = (enum rein_lang)9);
+  REFUSED("quirks", o.quirks = "mistrel");
   REFUSED("limits.no_progress", o.limits.no_progress = (enum rein_no_progress)77);
   REFUSED("rein_options.retries is -7", o.retries = -7);
   REFUSED("max_turns", o.limits.max_turns = -9);

@@ -180,6 +180,9 @@ static void test_lines(void **state) {
   stream_put_piece(&out, STR("hm"), true);
   assert_string_equal(buf_z(&out), "{\"stream\":\"piece\",\"thinking\":\"hm\"}");
   buf_reset(&out);
+  stream_put_warning(&out, STR("odd \"x\""));
+  assert_string_equal(buf_z(&out), "{\"stream\":\"warning\",\"text\":\"odd \\\"x\\\"\"}");
+  buf_reset(&out);
   stream_put_withdrawn(&out);
   assert_string_equal(buf_z(&out), "{\"stream\":\"withdrawn\"}");
   buf_reset(&out);
