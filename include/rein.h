@@ -137,6 +137,8 @@ struct rein_tool {
   int64_t limit_ms; /* time limit of one call; 0: 120 000; REIN_OFF. One that is late is
                      * told to stop and answered for; what it says later is dropped. It may
                      * then still be running when rein_run has returned. */
+  bool idempotent;  /* doing it twice is as doing it once: a call that was lost when its
+                     * process died is run again, as one that only reads */
 };
 
 /* Inside a tool's function. Text returned is borrowed until it returns. */

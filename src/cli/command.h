@@ -16,6 +16,7 @@ struct command {
   int summary;                 /* enum text_id */
   const char *usage;           /* what stands behind the name */
   uint64_t takes;              /* options, beside TAKES_ALWAYS */
+  uint64_t adds;               /* limits that may be given as +N: to what the run has */
   bool configured;             /* reads the config before it runs */
   int (*run)(struct cli *cli); /* the exit code */
 };
@@ -25,4 +26,11 @@ const struct command *command_by_name(struct str name); /* NULL none */
 /* A command that is meant to come and is not built. */
 bool command_is_later(struct str name);
 
+/* What a run of the past takes. */
+#define TAKES_TO_GO_ON                                                                             \
+  (TAKES(MODEL) | TAKES(BASE_URL) | TAKES(ROOT) | TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) |         \
+   TAKES(TIME_LIMIT) | TAKES(NO_PROGRESS) | TAKES(IDLE_LIMIT) | TAKES(CONFIG) | TAKES(OUTPUT) |    \
+   TAKES(LOG) | TAKES(STORE) | TAKES(QUIET))
+
+extern const struct command command_resume;
 extern const struct command command_run, command_ask, command_tools, command_script, command_help;

@@ -97,6 +97,7 @@ static enum rein_code take_key(struct cli *cli, const struct json *node, struct 
   value.num = json_is(node, JSON_TRUE);
   if (row->kind != OPTION_FLAG && row->kind != OPTION_RULE)
     code = value_read(row, node->key, text, &value, err);
+  if (!code && value.adds) code = ERR(err, REIN_INPUT, T_CLI_BAD_LIMIT, node->key, text);
   if (!code && cli->options.values[id].from == FROM_DEFAULT) cli->options.values[id] = value;
   return code;
 }

@@ -55,6 +55,7 @@ enum option_kind {
   X(LOG, "log", 0, "FILE", TEXT, "log", 0, 0)                                                      \
   X(STORE, "store", 0, "FILE", TEXT, "store", 0, 0)                                                \
   X(NO_STORE, "no-store", 0, NULL, FLAG, NULL, 0, 0)                                               \
+  X(LAST, "last", 0, NULL, FLAG, NULL, 0, 0)                                                       \
   X(QUIET, "quiet", 'q', NULL, FLAG, "quiet", 0, 0)                                                \
   X(DRY_RUN, "dry-run", 0, NULL, FLAG, NULL, 0, 0)                                                 \
   X(PORT, "port", 0, "N", NUMBER, NULL, 0, 65535)                                                  \
@@ -94,6 +95,7 @@ enum value_from { FROM_DEFAULT = 0, FROM_CONFIG, FROM_FLAG };
 struct value {
   enum value_from from; /* FROM_DEFAULT: not given */
   struct str text;      /* as written; borrowed */
+  bool adds;            /* +N of a limit: to what the run has; see command.h */
   int64_t num;          /* FLAG 0 or 1; NUMBER; LIMIT and SPAN (ms), REIN_OFF when off */
 };
 

@@ -8,7 +8,9 @@ static int choose(struct cli *cli, struct str *path) {
   const struct value *flag = cli_value(cli, OPTION_ID_STORE);
   if (flag->from == FROM_DEFAULT) {
     if (env_state_path(&cli->arena, cli->envp, path)) return 0;
-    return cli_usage(cli, T_CLI_NO_STATE);
+    bool there =
+        env_get(cli->envp, "HOME").n || str_starts(env_get(cli->envp, "XDG_STATE_HOME"), STR("/"));
+    return there ? cli_no_memory(cli) : cli_usage(cli, T_CLI_NO_STATE);
   }
   if (str_has(flag->text, STR("://"))) return cli_usage(cli, T_CLI_STORE_URL, flag->text);
   return arena_str(&cli->arena, flag->text, path) ? 0 : cli_no_memory(cli);

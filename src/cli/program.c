@@ -56,6 +56,11 @@ static int check_taken(struct cli *cli) {
     if ((cli->command->takes | TAKES_ALWAYS) & bit) continue;
     return cli_usage(cli, T_CLI_NOT_TAKEN, str_of(cli->command->name), str_of(option_rows[i].name));
   }
+  for (size_t i = 0; i < OPTION_COUNT; i++) {
+    const struct value *v = &cli->options.values[i];
+    if (!v->adds || (cli->command->adds & UINT64_C(1) << i)) continue;
+    return cli_usage(cli, T_CLI_ADDS_NOTHING, str_of(option_rows[i].name), v->text);
+  }
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/session.h"
 
 #include "cli/ends.h"
+#include "cli/going_on.h"
 #include "cli/log.h"
 #include "cli/place.h"
 #include "cli/prompt.h"
@@ -22,6 +23,7 @@
 struct session {
   struct cli *cli;
   struct setup *setup;
+  struct going_on *on; /* NULL: a new run */
   enum output output;
   struct loop *loop;
   struct http *http;
@@ -221,7 +223,7 @@ static enum rein_code start_host(struct session *s, struct err *err) {
                                  .ca_file = setup->ca_file.n ? setup->ca_file.p : NULL,
                                  .proxy = setup->proxy.proxy.n ? setup->proxy.proxy.p : NULL,
                                  .no_proxy = setup->proxy.direct.n ? setup->proxy.direct.p : NULL};
-  enum rein_code code = loop_new(&s->loop, err);
+  enum rein_code code = s->loop ? REIN_OK : loop_new(&s->loop, err);
   if (!code) code = http_new(s->loop, &options, &s->http, err);
   if (!code) code = driver_new(s->loop, s->http, &s->driver, err);
   s->can_ask = prompt_possible(s->cli);
@@ -240,10 +242,9 @@ static enum rein_code hear_signals(struct session *s) {
   return code;
 }
 
-static enum rein_code add_run(struct session *s, struct err *err) {
+static struct run_spec spec_of(struct session *s) {
   struct setup *setup = s->setup;
-  struct run_name name;
-  struct run_spec spec = {
+  return (struct run_spec){
       .agent = setup->agent,
       .provider = setup->provider_name,
       .base_url = setup->base_url,
@@ -258,6 +259,11 @@ static enum rein_code add_run(struct session *s, struct err *err) {
       .github_url = setup->github_url,
       .github_token = setup->github_token,
   };
+}
+
+static enum rein_code add_run(struct session *s, struct err *err) {
+  struct run_name name;
+  struct run_spec spec = spec_of(s);
   enum rein_code code = run_id_make(&name, err);
   spec.id = str_of(code ? NULL : name.s);
   spec.wall_ms = run_wall_ms();
@@ -265,6 +271,27 @@ static enum rein_code add_run(struct session *s, struct err *err) {
   if (!code && s->store) code = store_begin(s->store, spec.id, spec.wall_ms, &spec.journal, err);
   if (!code && !s->store) code = journal_open_memory(&spec.journal, err);
   return code ? code : driver_add(s->driver, &spec, &s->run, err);
+}
+
+static enum rein_code resume_run(struct session *s, struct err *err) {
+  struct going_on *on = s->on;
+  struct run_spec spec = spec_of(s);
+  spec.id = on->run;
+  spec.journal = on->journal;
+  spec.agent.model_lang = on->replay.config.model_lang;
+  on->journal = NULL; /* taken */
+  return driver_resume(s->driver, &spec, &on->replay, &s->run, err);
+}
+
+static enum rein_code begin(struct session *s, struct str words, struct err *err) {
+  enum rein_code code = s->on ? resume_run(s, err) : add_run(s, err);
+  if (!code && (code = hear_signals(s))) code = ERR(err, code, T_CLI_NO_SIGNALS);
+  if (code) return code;
+  show_open(&s->show, s->cli);
+  if (!s->on) return driver_say(s->run, words, err);
+  struct agent_stats stats = agent_stats(run_agent(s->run));
+  s->show.turn = stats.turns;
+  return driver_go_on(s->run, words, s->on->limits, err);
 }
 
 static int tell_end(struct session *s) {
@@ -301,9 +328,12 @@ static void stop_host(struct session *s) {
   status_close(&s->status);
   if (s->can_ask) prompt_close(&s->prompt);
   driver_free(s->driver);
+  if (s->on && s->on->journal) s->on->journal->kind->close(s->on->journal);
+  if (s->on) s->on->journal = NULL;
   store_close(s->store);
   http_free(s->http);
   if (s->loop) loop_free(s->loop, LEAVE_MS);
+  s->loop = NULL;
 }
 
 static enum rein_outcome outcome_of(int exit) {
@@ -314,16 +344,13 @@ static enum rein_outcome outcome_of(int exit) {
 static int carry(struct session *s, struct str task) {
   struct err err = {0};
   enum rein_code code = start_host(s, &err);
-  int exit = code ? 0 : place_open(s->cli, s->loop, &s->store);
+  int exit = code || s->on ? 0 : place_open(s->cli, s->loop, &s->store);
   if (exit) return exit == 2 ? 2 : session_none(s->cli, outcome_of(exit), 0);
-  if (!code) code = add_run(s, &err);
-  if (!code && (code = hear_signals(s))) code = ERR(&err, code, T_CLI_NO_SIGNALS);
-  if (!code) code = driver_say(s->run, task, &err);
+  if (!code) code = begin(s, task, &err);
   if (code) {
     exit = cli_fail(s->cli, &err);
     return exit == 2 ? 2 : session_none(s->cli, REIN_OUTCOME_INTERNAL, 0);
   }
-  show_open(&s->show, s->cli);
   status_open(&s->status, s->cli, s->loop);
   loop_run(s->loop);
   ends_block(NULL); /* what comes now is too late to change what is told */
@@ -331,15 +358,34 @@ static int carry(struct session *s, struct str task) {
   return tell_end(s);
 }
 
+static int open_and_carry(struct session *s, struct str words) {
+  int exit = log_open(&s->log, s->cli);
+  if (exit) return exit;
+  buf_init(&s->held, LINE_BYTES_MAX);
+  exit = carry(s, words);
+  stop_host(s);
+  buf_release(&s->held);
+  log_close(&s->log);
+  return exit;
+}
+
 int session_run(struct cli *cli, struct setup *setup, struct str task) {
   struct session s = {.cli = cli, .setup = setup, .output = session_output(cli)};
-  int exit = log_open(&s.log, cli);
-  if (exit) return exit;
-  buf_init(&s.held, LINE_BYTES_MAX);
-  exit = carry(&s, task);
-  stop_host(&s);
-  buf_release(&s.held);
-  log_close(&s.log);
+  return open_and_carry(&s, task);
+}
+
+int session_go_on(struct cli *cli, struct setup *setup, struct going_on *on, struct str words) {
+  struct session s = {.cli = cli,
+                      .setup = setup,
+                      .on = on,
+                      .loop = on->loop,
+                      .store = on->store,
+                      .output = session_output(cli)};
+  int exit = open_and_carry(&s, words);
+  if (!s.loop) { /* closed with the session */
+    on->loop = NULL;
+    on->store = NULL;
+  }
   return exit;
 }
 

@@ -213,7 +213,8 @@ static int64_t limit_of(const struct cli *cli, enum option_id id) {
   return v->num == 0 ? REIN_ZERO : v->num;
 }
 
-static enum rein_no_progress progress_of(struct str word) {
+enum rein_no_progress setup_progress(const struct cli *cli) {
+  struct str word = cli_value(cli, OPTION_ID_NO_PROGRESS)->text;
   static const struct {
     const char *word;
     enum rein_no_progress preset;
@@ -233,7 +234,7 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
   limits->max_turns = kind == SETUP_BARE ? REIN_ZERO : limit_of(cli, OPTION_ID_MAX_TURNS);
   limits->token_budget = limit_of(cli, OPTION_ID_TOKEN_BUDGET);
   limits->time_ms = limit_of(cli, OPTION_ID_TIME_LIMIT);
-  limits->no_progress = progress_of(cli_value(cli, OPTION_ID_NO_PROGRESS)->text);
+  limits->no_progress = setup_progress(cli);
   setup->agent.quirks = cli_value(cli, OPTION_ID_QUIRKS)->text;
   setup->agent.output_limit = cli_value(cli, OPTION_ID_OUTPUT_LIMIT)->num;
   if (retries->from) setup->agent.retries = retries->num > 0 ? (int)retries->num : REIN_OFF;

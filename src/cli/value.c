@@ -90,9 +90,16 @@ static enum rein_code read_word(const struct option_row *row, struct str shown, 
   return ERR(err, REIN_INPUT, T_CLI_BAD_WORD, shown, text, str_of(row->arg));
 }
 
+/* +8 for a run that goes on: whether it may stand there is the command's word. */
+static bool adds_to(const struct option_row *row, struct str text) {
+  bool limit = row->kind == OPTION_LIMIT || row->kind == OPTION_SPAN;
+  return limit && text.n > 1 && text.p[0] == '+' && text.p[1] >= '0' && text.p[1] <= '9';
+}
+
 enum rein_code value_read(const struct option_row *row, struct str shown, struct str text,
                           struct value *value, struct err *err) {
   enum rein_code code = REIN_OK;
+  struct str number = adds_to(row, text) ? str_part(text, 1, SIZE_MAX) : text;
   if (row->arg && str_blank(text))
     return ERR(err, REIN_INPUT, T_CLI_BLANK_VALUE, shown, str_of(row->arg));
   switch (row->kind) {
@@ -103,9 +110,11 @@ enum rein_code value_read(const struct option_row *row, struct str shown, struct
   case OPTION_RULE: break;
   case OPTION_WORD: code = read_word(row, shown, text, err); break;
   case OPTION_NUMBER:
-  case OPTION_LIMIT: code = read_number(row, shown, text, &value->num, err); break;
-  case OPTION_SPAN: code = read_span(row, shown, text, &value->num, err); break;
+  case OPTION_LIMIT: code = read_number(row, shown, number, &value->num, err); break;
+  case OPTION_SPAN: code = read_span(row, shown, number, &value->num, err); break;
   }
-  if (!code) value->text = text;
-  return code;
+  if (code) return code;
+  value->text = text;
+  value->adds = number.n < text.n;
+  return REIN_OK;
 }

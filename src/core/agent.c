@@ -100,14 +100,8 @@ static enum rein_code say_mended(struct agent *a, struct str words, struct err *
   return code;
 }
 
-static enum rein_code on_say(struct agent *a, const struct event *e, struct err *err) {
-  if (a->state != STATE_READY && a->state != STATE_ENDED) return REIN_OK; /* doubled */
-  if (str_blank(e->text)) return ERR(err, REIN_INPUT, T_CORE_BLANK_WORDS);
-  enum rein_code code = REIN_OK;
-  if (a->talk.open > 0) /* memory ran out once, with calls open */
-    code = turn_close(a, T_CORE_CALL_STOPPED, T_CORE_CALL_STOPPED, STR_NONE, err);
-  if (code == REIN_OK && a->talk.open > 0) code = turn_commit(a, STR_NONE, err);
-  if (code == REIN_OK) code = say_mended(a, e->text, err);
+static enum rein_code take_words(struct agent *a, struct str words, struct err *err) {
+  enum rein_code code = say_mended(a, words, err);
   if (code) return code;
   if (a->started < 0) a->started = a->now;
   progress_words(&a->progress);
@@ -115,6 +109,13 @@ static enum rein_code on_say(struct agent *a, const struct event *e, struct err 
   a->end = (struct agent_end){.outcome = REIN_OUTCOME_NONE};
   buf_reset(&a->text);
   return first_attempt(a, err);
+}
+
+static enum rein_code on_say(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state != STATE_READY && a->state != STATE_ENDED) return REIN_OK; /* doubled */
+  if (str_blank(e->text)) return ERR(err, REIN_INPUT, T_CORE_BLANK_WORDS);
+  enum rein_code code = resume_close(a, err); /* memory ran out once, with calls open */
+  return code ? code : take_words(a, e->text, err);
 }
 
 static enum rein_code on_granted(struct agent *a, const struct event *e, struct err *err) {
@@ -327,6 +328,7 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
 }
 
 static enum rein_code on_rewrite(struct agent *a, const struct event *e, struct err *err) {
+  if (e->rewrite == REWRITE_MODEL) return resume_model(a, e, err);
   if (a->state != STATE_REWRITING || e->rewrite != a->sending.repair) return REIN_OK;
   enum rein_code code = request_rewrite(a, err);
   return code ? code : prepare(a, err);
@@ -351,18 +353,22 @@ static enum rein_code on_cancel(struct agent *a, const struct event *e, struct e
                         T_CORE_CALL_INTERRUPTED_RAN, STR_NONE, err);
 }
 
-static enum rein_code on_limits(struct agent *a, const struct event *e, struct err *err) {
-  (void)err;
-  a->config.limits = e->limits;
-  a->budget.limit = e->limits.token_budget;
-  a->progress.preset = e->limits.no_progress;
+static enum rein_code on_outcome(struct agent *a, const struct event *e, struct err *err) {
+  (void)a, (void)e, (void)err; /* told to whoever reads the journal */
   return REIN_OK;
 }
 
-static enum rein_code on_outcome(struct agent *a, const struct event *e, struct err *err) {
-  (void)a;
-  (void)e;
-  (void)err;
+/* Taken up again by another process, or after its end. */
+static enum rein_code on_resume(struct agent *a, const struct event *e, struct err *err) {
+  enum resume_next next;
+  enum rein_code code = resume_settle(a, e->text, &next, err);
+  if (code) return code;
+  switch (next) {
+  case RESUME_WAITS: return REIN_OK;
+  case RESUME_WORDS: return take_words(a, e->text, err);
+  case RESUME_REQUEST: return prepare(a, err);
+  case RESUME_CALLS: return go_on(a, err);
+  }
   return REIN_OK;
 }
 
@@ -373,8 +379,8 @@ enum rein_code agent_feed(struct agent *a, const struct event *e, struct err *er
       [EVENT_SAY] = on_say,         [EVENT_GRANTED] = on_granted, [EVENT_REFUSED] = on_refused,
       [EVENT_REPLY] = on_reply,     [EVENT_FAILED] = on_failed,   [EVENT_VERDICT] = on_verdict,
       [EVENT_STARTED] = on_started, [EVENT_RESULT] = on_result,   [EVENT_REWRITE] = on_rewrite,
-      [EVENT_CANCEL] = on_cancel,   [EVENT_TICK] = on_tick,       [EVENT_LIMITS] = on_limits,
-      [EVENT_OUTCOME] = on_outcome,
+      [EVENT_CANCEL] = on_cancel,   [EVENT_TICK] = on_tick,       [EVENT_LIMITS] = resume_limits,
+      [EVENT_OUTCOME] = on_outcome, [EVENT_RESUME] = on_resume,
   };
   if (e->at_ms > a->now) a->now = e->at_ms; /* a clock that steps back stands still */
   struct err why = {0};

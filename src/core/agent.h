@@ -39,6 +39,8 @@ struct agent_config {
   struct str root;    /* the folder: recorded, not used */
   struct str address; /* the provider's URL: recorded, and its host says what it needs */
   struct str quirks;  /* what it needs, by a name of wire/quirks.c instead; empty: by its host */
+  /* Finds a wire by name, for a run that changes its model; NULL: it cannot. Not recorded. */
+  const struct wire *(*wires)(struct str name);
 };
 
 #define OUTPUT_LIMIT_DEFAULT 16384
@@ -54,6 +56,11 @@ enum rein_code agent_feed(struct agent *agent, const struct event *event, struct
  * false after each event: what was pulled is part of the state, so a replay
  * agrees only with one who did. */
 bool agent_next(struct agent *agent, struct action *action);
+/* A RESUME without words would do something: it has not ended, or a request is due. */
+bool agent_goes_on(const struct agent *agent);
+/* Keeps the blocks of all user messages, which a REWRITE_MODEL needs, or lets go
+ * of them again (REIN_MEMORY: nothing changed). They cost what the text costs. */
+enum rein_code agent_keep_blocks(struct agent *agent, bool keep, struct err *err) REIN_CHECKED;
 /* When a TICK is due; INT64_MAX: never. */
 int64_t agent_deadline(const struct agent *agent);
 
@@ -90,6 +97,7 @@ struct call_view {
   struct str result; /* what the model is told; empty until answered */
   bool answered, is_error, ran;
   bool refused; /* by rule, person or nobody */
+  bool lost;    /* it was under way when its process died: nobody knows whether it ran */
 };
 bool agent_call(const struct agent *agent, uint32_t id, struct call_view *view);
 /* The same by place in the newest turn, 0 first. */

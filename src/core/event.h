@@ -24,7 +24,8 @@
   X(CANCEL, "cancel")   /* a signal, the embedder, the store */                                    \
   X(TICK, "tick")       /* time passed up to a deadline that the machine named */                  \
   X(LIMITS, "limits")   /* new limits, for a resumed run */                                        \
-  X(OUTCOME, "outcome") /* how it ended: told, changes nothing */
+  X(OUTCOME, "outcome") /* how it ended: told, changes nothing */                                  \
+  X(RESUME, "resume")   /* taken up again, by words or as it stood; what was under way is lost */
 
 enum event_kind {
 #define EVENT_X(id, word) EVENT_##id,
@@ -50,10 +51,12 @@ struct event {
   enum event_kind kind;
   int64_t at_ms;   /* monotonic */
   uint32_t id;     /* GRANTED REFUSED REPLY FAILED: request attempt; VERDICT STARTED RESULT: call */
-  struct str text; /* SAY: words; VERDICT: reason; RESULT: all the tool said; CANCEL: by what */
   struct str seen; /* RESULT: the file that the call read or wrote; empty: none. For the tools of
                     * the run, also a resumed one; the machine makes nothing of it. */
   uint64_t seen_hash; /* of the file's bytes; 0: deleted */
+  struct str text;    /* SAY, RESUME: words; VERDICT: reason; RESULT: all the tool said; CANCEL: by
+                    * what */
+  enum rewrite rewrite; /* REWRITE */
   union {
     int64_t tokens;            /* GRANTED */
     const struct reply *reply; /* REPLY */
@@ -63,8 +66,11 @@ struct event {
       enum decider by;
       bool remember; /* this exact call, for the rest of the run */
     } verdict;
-    bool is_error;             /* RESULT */
-    enum rewrite rewrite;      /* REWRITE */
+    bool is_error; /* RESULT */
+    struct {
+      struct str wire, model, address;
+    } to;                      /* REWRITE_MODEL */
+    int64_t wall_ms;           /* RESUME: since 1970 */
     int signal;                /* CANCEL: its number; 0 none */
     struct rein_limits limits; /* LIMITS */
     struct ending ending;      /* OUTCOME */

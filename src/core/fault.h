@@ -43,7 +43,8 @@ enum fault_kind {
   X(IDS_OF_9, "ids_of_9", SENT, "tool_call_id [a-zA-Z0-9]{9}")                                     \
   X(NO_INCLUDE, "no_include", LEFT_OUT, "include")                                                 \
   X(NO_TOOL_CHOICE, "no_tool_choice", LEFT_OUT, "tool_choice")                                     \
-  X(NO_MARKS, "no_cache_control", LEFT_OUT, "cache_control")
+  X(NO_MARKS, "no_cache_control", LEFT_OUT, "cache_control")                                       \
+  X(MODEL, "model", MODEL, "") /* another model goes on: all is written anew, for it */
 
 enum rewrite {
 #define REWRITE_X(id, word, sentence, value) REWRITE_##id,

@@ -49,7 +49,8 @@ bool agent_call(const struct agent *a, uint32_t id, struct call_view *view) {
                                .answered = answered,
                                .is_error = c->is_error,
                                .ran = c->progress.ran,
-                               .refused = c->refused};
+                               .refused = c->refused,
+                               .lost = c->lost};
     return true;
   }
   return false;

@@ -108,6 +108,14 @@ static void put_result(struct json_out *w, const struct event *e) {
   field_num(w, "seen_hash", (int64_t)e->seen_hash);
 }
 
+static void put_rewrite(struct json_out *w, const struct event *e) {
+  field_word(w, "rewrite", rewrite_word(e->rewrite));
+  if (e->rewrite != REWRITE_MODEL) return;
+  field_text(w, "wire", e->to.wire);
+  field_text(w, "model", e->to.model);
+  field_text(w, "address", e->to.address);
+}
+
 static void put_body(struct json_out *w, const struct event *e) {
   switch (e->kind) {
   case EVENT_GRANTED: field_num(w, "tokens", e->tokens); break;
@@ -115,10 +123,11 @@ static void put_body(struct json_out *w, const struct event *e) {
   case EVENT_FAILED: put_fault(w, e->fault); break;
   case EVENT_VERDICT: put_verdict(w, e); break;
   case EVENT_RESULT: put_result(w, e); break;
-  case EVENT_REWRITE: field_word(w, "rewrite", rewrite_word(e->rewrite)); break;
+  case EVENT_REWRITE: put_rewrite(w, e); break;
   case EVENT_CANCEL: field_num(w, "signal", e->signal); break;
   case EVENT_LIMITS: field_limits(w, &e->limits); break;
   case EVENT_OUTCOME: put_ending(w, &e->ending); break;
+  case EVENT_RESUME: field_num(w, "wall_ms", e->wall_ms); break;
   case EVENT_SAY:
   case EVENT_REFUSED:
   case EVENT_STARTED:
@@ -260,6 +269,16 @@ static enum rein_code get_ending(const struct json *doc, struct event *e, struct
   return REIN_OK;
 }
 
+static enum rein_code get_change(const struct json *doc, struct event *e, struct err *err) {
+  e->rewrite = get_rewrite(doc, "rewrite");
+  if (e->rewrite == REWRITE_COUNT) return bad(err, "rewrite");
+  if (e->rewrite != REWRITE_MODEL) return REIN_OK;
+  e->to.wire = field_get_text(doc, "wire");
+  e->to.model = field_get_text(doc, "model");
+  e->to.address = field_get_text(doc, "address");
+  return REIN_OK;
+}
+
 static enum rein_code get_body(struct arena *arena, const struct json *doc, struct event *e,
                                struct err *err) {
   switch (e->kind) {
@@ -272,9 +291,8 @@ static enum rein_code get_body(struct arena *arena, const struct json *doc, stru
     e->seen = field_get_text(doc, "seen");
     e->seen_hash = (uint64_t)field_get_num(doc, "seen_hash", 0);
     return REIN_OK;
-  case EVENT_REWRITE:
-    e->rewrite = get_rewrite(doc, "rewrite");
-    return e->rewrite != REWRITE_COUNT ? REIN_OK : bad(err, "rewrite");
+  case EVENT_REWRITE: return get_change(doc, e, err);
+  case EVENT_RESUME: e->wall_ms = field_get_num(doc, "wall_ms", 0); return REIN_OK;
   case EVENT_CANCEL: e->signal = (int)field_get_num(doc, "signal", 0); return REIN_OK;
   case EVENT_LIMITS: e->limits = field_get_limits(doc); return REIN_OK;
   case EVENT_OUTCOME: return get_ending(doc, e, err);
@@ -291,10 +309,10 @@ enum rein_code record_read(struct arena *arena, struct str line, struct event *e
   enum rein_code code = json_parse(arena, line, JSON_UNIQUE, &doc, err);
   if (code) return code;
   int kind = 0;
-  while (kind <= EVENT_OUTCOME &&
+  while (kind <= EVENT_RESUME &&
          !str_is(field_get_text(doc, "event"), event_word((enum event_kind)kind)))
     kind++;
-  if (kind > EVENT_OUTCOME) return bad(err, "event");
+  if (kind > EVENT_RESUME) return bad(err, "event");
   *e = (struct event){.kind = (enum event_kind)kind,
                       .at_ms = field_get_num(doc, "at_ms", 0),
                       .id = (uint32_t)field_get_num(doc, "id", 0),

@@ -17,6 +17,7 @@ static void put_row(struct json_out *w, const struct rein_tool *row) {
   json_put_bool(w, row->polls);
   field_word(w, "volatile_args", row->volatile_args);
   field_word(w, "volatile_text", row->volatile_text);
+  field_bool(w, "idempotent", row->idempotent);
   json_close(w, '}');
 }
 
@@ -98,6 +99,7 @@ static enum rein_verdict verdict_of(struct str word) {
 static bool read_row(struct arena *arena, const struct json *doc, struct rein_tool *row) {
   row->touches = (unsigned)field_get_num(doc, "touches", 0);
   row->verdict = verdict_of(json_text(json_get(doc, "verdict")));
+  row->idempotent = field_get_bool(doc, "idempotent");
   row->polls = json_true(json_get(doc, "polls"));
   return text_z(arena, doc, "name", &row->name) &&
          text_z(arena, doc, "description", &row->description) &&
@@ -155,7 +157,8 @@ enum rein_code record_read_start(struct arena *arena, struct str line,
                                .provider = json_text(json_get(doc, "provider")),
                                .wall_ms = field_get_num(doc, "wall_ms", 0)};
   int64_t retries = field_get_num(doc, "retries", 0);
-  *c = (struct agent_config){.wire = wires(json_text(json_get(doc, "wire"))),
+  *c = (struct agent_config){.wires = wires,
+                             .wire = wires(json_text(json_get(doc, "wire"))),
                              .model = json_text(json_get(doc, "model")),
                              .address = json_text(json_get(doc, "address")),
                              .quirks = json_text(json_get(doc, "quirks")),

@@ -74,12 +74,13 @@ static enum rein_code read_row(struct agent *a, size_t i, struct err *err) {
 }
 
 /* The list as sent: a tool that is denied by its bare name is not offered. */
-static enum rein_code list_tools(struct agent *a, struct err *err) {
+enum rein_code setup_list_tools(struct agent *a, struct err *err) {
   struct tool *offered = arena_array(&a->fixed, struct tool, a->tool_count + 1);
   if (!offered) return no_memory(err);
   size_t n = 0;
   for (size_t i = 0; i < a->tool_count; i++)
     if (a->tools[i].offered) offered[n++] = a->tools[i];
+  buf_release(&a->tools_json);
   buf_init(&a->tools_json, TOOLS_JSON_MAX);
   if (n) a->config.wire->put_tools(&a->tools_json, offered, n);
   return a->tools_json.fail ? no_memory(err) : REIN_OK;
@@ -99,7 +100,7 @@ static enum rein_code read_rows(struct agent *a, struct err *err) {
     a->tool_count = i + 1;
     if (code) return code;
   }
-  return list_tools(a, err);
+  return setup_list_tools(a, err);
 }
 
 static enum rein_code read_config(struct agent *a, struct err *err) {

@@ -41,6 +41,7 @@
   X(CALLS, RESERVING, "every call is answered")                                                    \
   X(CALLS, ENDED, "a valve, no progress, cancelled")                                               \
   X(ASKING, CALLS, "a verdict")                                                                    \
+  X(ASKING, RESERVING, "taken up again with other words")                                          \
   X(ASKING, ENDED, "time, cancelled")                                                              \
   X(ENDED, RESERVING, "more user words")
 
@@ -64,6 +65,7 @@ struct call {
   bool run_given, abort_given; /* the action was pulled */
   bool heard;                  /* its RESULT came */
   bool is_error, refused;
+  bool lost;         /* see call_view */
   struct buf result; /* what the model is told */
 };
 
@@ -157,6 +159,18 @@ enum rein_code request_rewrite(struct agent *a, struct err *err) REIN_CHECKED;
  * clearly more room: the answer is withdrawn, and counts as sent back no more. */
 bool request_has_room(struct agent *a);
 
+/* resume.c: what RESUME finds under way is settled; *next: what is due then. */
+enum resume_next { RESUME_WAITS, RESUME_WORDS, RESUME_REQUEST, RESUME_CALLS };
+enum rein_code resume_settle(struct agent *a, struct str words, enum resume_next *next,
+                             struct err *err) REIN_CHECKED;
+/* Every open call gets its answer, so that words may follow. */
+enum rein_code resume_close(struct agent *a, struct err *err) REIN_CHECKED;
+enum rein_code resume_model(struct agent *a, const struct event *e, struct err *err) REIN_CHECKED;
+enum rein_code resume_limits(struct agent *a, const struct event *e, struct err *err) REIN_CHECKED;
+
+/* setup.c: the list of tools as the wire has it. */
+enum rein_code setup_list_tools(struct agent *a, struct err *err) REIN_CHECKED;
+
 /* end.c */
 void end_now(struct agent *a, enum rein_outcome outcome);
 void end_finished(struct agent *a);
@@ -191,6 +205,9 @@ enum rein_code turn_commit(struct agent *a, struct str note, struct err *err) RE
 /* The same at the end of a turn that ran its course; *say: what the valve says. */
 enum rein_code turn_finish(struct agent *a, enum progress_say *say, struct err *err) REIN_CHECKED;
 struct call *turn_call(struct agent *a, uint32_t id);
+/* Calls that were under way when the process died: lost, or to be run again where
+ * that is safe and wanted. */
+enum rein_code turn_resume(struct agent *a, bool again, struct err *err) REIN_CHECKED;
 void turn_release(struct turn *turn);
 
 /* key.c: what the progress valve compares. */

@@ -89,6 +89,7 @@ static bool put(struct transcript *t, size_t i, enum role role, const struct blo
 
 /* A new user message begins: the blocks of the one before are let go. */
 static void let_go(struct transcript *t) {
+  if (t->keeps) return;
   for (size_t i = t->count; i > 0; i--) {
     if (t->roles[i - 1] != ROLE_USER) continue;
     t->messages[i - 1].blocks = NULL;
@@ -194,6 +195,14 @@ enum rein_code transcript_results(struct transcript *t, const struct block *resu
   return REIN_OK;
 }
 
+/* A message of the user that another one of his follows. */
+static bool is_past_user(const struct transcript *t, size_t i) {
+  bool later = false;
+  for (size_t k = i + 1; k < t->count && t->roles[i] == ROLE_USER; k++)
+    later = later || t->roles[k] == ROLE_USER;
+  return later;
+}
+
 enum rein_code transcript_rewrite(struct transcript *t, const struct quirks *quirks, bool drop,
                                   struct err *err) {
   struct str *fresh = arena_array(&t->arena, struct str, t->count ? t->count : 1);
@@ -202,7 +211,7 @@ enum rein_code transcript_rewrite(struct transcript *t, const struct quirks *qui
   t->quirks = quirks;
   for (size_t i = 0; i < t->count; i++) {
     fresh[i] = t->bytes[i];
-    if (!t->messages[i].blocks) continue; /* of the user, let go: the provider took it before */
+    if (is_past_user(t, i)) continue; /* its blocks are let go: the provider took it before */
     if (encode(t, &t->messages[i], drop || i < t->dropped, &fresh[i])) continue;
     t->quirks = before;
     return no_room(t, err);
@@ -211,6 +220,62 @@ enum rein_code transcript_rewrite(struct transcript *t, const struct quirks *qui
     t->bytes[i] = fresh[i];
   if (drop) t->dropped = t->count;
   return REIN_OK;
+}
+
+enum rein_code transcript_rewire(struct transcript *t, const struct wire *wire,
+                                 const struct quirks *quirks, struct err *err) {
+  for (size_t i = 0; i < t->count; i++)
+    if (t->messages[i].count == 0) return ERR(err, REIN_INPUT, T_CORE_BAD_RECORD, STR("rewrite"));
+  struct transcript anew = *t; /* the arena's last block is shared: taken back below */
+  struct str *fresh = arena_array(&anew.arena, struct str, t->count ? t->count : 1);
+  bool fine = fresh != NULL;
+  anew.wire = wire;
+  anew.quirks = quirks;
+  for (size_t i = 0; i < t->count && fine; i++)
+    fine = encode(&anew, &t->messages[i], true, &fresh[i]);
+  t->arena = anew.arena;
+  if (!fine) return no_room(t, err);
+  t->wire = wire;
+  t->quirks = quirks;
+  for (size_t i = 0; i < t->count; i++)
+    t->bytes[i] = fresh[i];
+  t->dropped = t->count;
+  return REIN_OK;
+}
+
+enum rein_code transcript_keep(struct transcript *t, bool keep, struct err *err) {
+  if (keep || !t->keeps) {
+    t->keeps = keep;
+    return REIN_OK;
+  }
+  struct arena newest;
+  arena_init(&newest, TRANSCRIPT_MAX);
+  for (size_t i = 0; i < t->count; i++) {
+    struct message *m = &t->messages[i];
+    if (t->roles[i] != ROLE_USER || is_past_user(t, i)) continue;
+    struct block *blocks = arena_array(&newest, struct block, m->count + 1);
+    bool fine = blocks != NULL;
+    for (size_t k = 0; k < m->count && fine; k++)
+      fine = copy_block(&newest, &m->blocks[k], &blocks[k]);
+    if (!fine) {
+      arena_release(&newest);
+      return no_room(t, err);
+    }
+    m->blocks = blocks;
+  }
+  for (size_t i = 0; i < t->count; i++) {
+    if (!is_past_user(t, i)) continue;
+    t->messages[i].blocks = NULL;
+    t->messages[i].count = 0;
+  }
+  arena_release(&t->newest);
+  t->newest = newest;
+  t->keeps = false;
+  return REIN_OK;
+}
+
+bool transcript_ends_with_user(const struct transcript *t) {
+  return t->count > 0 && t->roles[t->count - 1] == ROLE_USER;
 }
 
 bool transcript_ends_with_results(const struct transcript *t) {

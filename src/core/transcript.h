@@ -26,6 +26,7 @@ struct transcript {
   size_t count, cap;
   size_t open;        /* calls of the last message that are not answered yet */
   size_t reply_bytes; /* of the newest assistant message */
+  bool keeps;         /* older user messages keep their blocks, in `newest` */
   size_t dropped;     /* messages that are sent without their thinking */
   uint64_t *ids;      /* hashes of all call ids, so that none stands twice */
   size_t id_count, id_cap;
@@ -47,5 +48,13 @@ enum rein_code transcript_results(struct transcript *t, const struct block *resu
  * are left out from here on. Messages of the user that the provider has taken stay. */
 enum rein_code transcript_rewrite(struct transcript *t, const struct quirks *quirks, bool drop,
                                   struct err *err) REIN_CHECKED;
+/* All messages anew for another wire, without what is signed. Older messages must
+ * have their blocks: see transcript_keep. */
+enum rein_code transcript_rewire(struct transcript *t, const struct wire *wire,
+                                 const struct quirks *quirks, struct err *err) REIN_CHECKED;
+/* From here on blocks of user messages are kept, or (false) those of the newest alone. */
+enum rein_code transcript_keep(struct transcript *t, bool keep, struct err *err) REIN_CHECKED;
+/* The last message is the user's: a request is due. */
+bool transcript_ends_with_user(const struct transcript *t);
 /* The last message is the user's and holds results. */
 bool transcript_ends_with_results(const struct transcript *t);

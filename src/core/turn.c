@@ -366,6 +366,28 @@ enum rein_code turn_close(struct agent *a, enum text_id idle, enum text_id ran, 
   return REIN_OK;
 }
 
+/* A second run does no harm. */
+static bool is_repeatable(const struct tool *tool) {
+  return tool_only_reads(tool) || tool->row->idempotent;
+}
+
+enum rein_code turn_resume(struct agent *a, bool again, struct err *err) {
+  for (size_t i = 0; i < a->turn.count; i++) {
+    struct call *c = &a->turn.calls[i];
+    if (c->state == CALL_ANSWERED) continue;
+    c->run_given = false;
+    if (c->state != CALL_RUNNING) continue;
+    if (again && is_repeatable(c->tool)) {
+      c->state = CALL_READY;
+      continue;
+    }
+    enum rein_code code = refuse(a, c, err, T_CORE_CALL_LOST, STR_NONE, STR_NONE);
+    if (code) return code;
+    c->lost = true;
+  }
+  return REIN_OK;
+}
+
 enum rein_code turn_commit(struct agent *a, struct str note, struct err *err) {
   assert(a->turn.count == a->talk.open);
   struct block *results = arena_array(&a->turn.arena, struct block, a->turn.count);

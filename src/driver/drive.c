@@ -161,12 +161,26 @@ static void take(struct run *run, const struct note *note) {
   case EVENT_VERDICT: ask_deliver(run, note->id); return;
   case EVENT_STARTED: call_deliver_started(run, note->id); return;
   case EVENT_RESULT: call_deliver_result(run, note->id); return;
-  case EVENT_REWRITE: deliver_rewrite(run, note); return;
+  case EVENT_REWRITE:
+    if (note->rewrite == REWRITE_MODEL)
+      resume_deliver_model(run);
+    else
+      deliver_rewrite(run, note);
+    return;
   case EVENT_CANCEL: deliver_cancel(run, note); return;
   case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
   case EVENT_LIMITS:
-  case EVENT_OUTCOME: return; /* delivered as they come, never noted */
+    run_deliver(run, &(struct event){.kind = EVENT_LIMITS, .limits = run->limits});
+    return;
+  case EVENT_RESUME: resume_deliver(run, note); return;
+  case EVENT_OUTCOME: return; /* delivered as it comes, never noted */
   }
+}
+
+/* What counts also after the end, and leads out of it. */
+static bool begins(const struct note *note) {
+  return note->kind == EVENT_SAY || note->kind == EVENT_RESUME || note->kind == EVENT_LIMITS ||
+         (note->kind == EVENT_REWRITE && note->rewrite == REWRITE_MODEL);
 }
 
 /* In the order of arrival; more may join while it goes on. After the end only
@@ -177,7 +191,7 @@ static void take_all(struct run *run) {
   for (; i < run->note_count && !send_held(run); i++) {
     struct note note = run->notes[i];
     run->notes[i].words = NULL;
-    if (!run->broken && (note.kind == EVENT_SAY || !over(run))) take(run, &note);
+    if (!run->broken && (begins(&note) || !over(run))) take(run, &note);
     note_release(&note);
   }
   if (i == 0) return;

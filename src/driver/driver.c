@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "driver/run.h"
 #include "text/text.h"
+#include "wire/wires.h"
 
 enum rein_code driver_new(struct loop *loop, struct http *http, struct driver **driver,
                           struct err *err) {
@@ -33,6 +34,7 @@ static void run_free(struct run *run) {
   mem_free(run->notes);
   if (run->timer) loop_timer_free(run->timer);
   agent_free(run->agent);
+  replay_close(&run->past);
   if (run->spec.journal) run->spec.journal->kind->close(run->spec.journal);
   address_release(&run->address);
   buf_release(&run->line);
@@ -63,7 +65,7 @@ static enum rein_code check_numbers(const struct run_spec *spec, struct err *err
   return REIN_OK;
 }
 
-static enum rein_code prepare(struct run *run, struct err *err) {
+static enum rein_code prepare(struct run *run, struct replay *replay, struct err *err) {
   struct agent_config *config = &run->spec.agent;
   enum rein_code code = check_numbers(&run->spec, err);
   if (code != REIN_OK) return code;
@@ -79,14 +81,16 @@ static enum rein_code prepare(struct run *run, struct err *err) {
   memcpy(run->id, run->spec.id.p, run->spec.id.n);
   run->id[run->spec.id.n] = '\0';
   run->spec.id.p = run->id;
-  if ((code = agent_new(config, &run->agent, err)) != REIN_OK) return code;
+  config->wires = wire_by_name;
+  code = replay ? resume_take(run, replay, err) : agent_new(config, &run->agent, err);
+  if (code != REIN_OK) return code;
   if (loop_timer_new(run->driver->loop, run_pump, run, &run->timer) != REIN_OK)
     return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
-  return keep_start(run, err);
+  return replay ? REIN_OK : keep_start(run, err);
 }
 
-enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, struct run **run,
-                          struct err *err) {
+static enum rein_code add(struct driver *driver, const struct run_spec *spec, struct replay *replay,
+                          struct run **run, struct err *err) {
   struct run *r = mem_zero(sizeof *r);
   if (!r) {
     spec->journal->kind->close(spec->journal);
@@ -99,7 +103,7 @@ enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, st
   r->began_ms = r->ended_ms = -1;
   r->end.outcome = REIN_OUTCOME_NONE;
   buf_init(&r->line, RECORD_BYTES_MAX);
-  enum rein_code code = prepare(r, err);
+  enum rein_code code = prepare(r, replay, err);
   if (code != REIN_OK) {
     run_free(r);
     return code;
@@ -108,9 +112,22 @@ enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, st
   r->link = &driver->runs;
   if (r->next) r->next->link = &r->next;
   driver->runs = r;
-  if (spec->watch.record) spec->watch.record(spec->watch.ctx, r, buf_str(&r->line), NULL);
+  if (spec->watch.record && !replay)
+    spec->watch.record(spec->watch.ctx, r, buf_str(&r->line), NULL);
   *run = r;
   return REIN_OK;
+}
+
+enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, struct run **run,
+                          struct err *err) {
+  return add(driver, spec, NULL, run, err);
+}
+
+enum rein_code driver_resume(struct driver *driver, const struct run_spec *spec,
+                             struct replay *replay, struct run **run, struct err *err) {
+  enum rein_code code = add(driver, spec, replay, run, err);
+  replay_close(replay);
+  return code;
 }
 
 enum rein_code driver_say(struct run *run, struct str words, struct err *err) {

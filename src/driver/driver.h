@@ -76,6 +76,23 @@ void driver_free(struct driver *driver);
 /* REIN_INPUT: a key, address, row or limit that cannot be used; nothing ran. */
 enum rein_code driver_add(struct driver *driver, const struct run_spec *spec, struct run **run,
                           struct err *err) REIN_CHECKED;
+/* A run that its journal holds: spec->journal (taken, to be written) was replayed
+ * into *replay (taken too, also when this fails). Of spec->agent only wire and
+ * model count, and the language; others than those of the run take its place. */
+struct replay;
+enum rein_code driver_resume(struct driver *driver, const struct run_spec *spec,
+                             struct replay *replay, struct run **run, struct err *err) REIN_CHECKED;
+/* It goes on: with words, or (empty) as it stood; limits NULL: as they were.
+ * REIN_INPUT: it has its answer, and there are no words. */
+enum rein_code driver_go_on(struct run *run, struct str words, const struct rein_limits *limits,
+                            struct err *err) REIN_CHECKED;
+/* A replay's `start`: gives the rows of the first record their functions; ctx is a
+ * struct resume_rows. REIN_INPUT: a tool of the run is not among them. */
+struct resume_rows {
+  const struct rein_tool *rows;
+  size_t count;
+};
+enum rein_code resume_rows(void *ctx, struct agent_config *config, struct err *err) REIN_CHECKED;
 /* The user's words: starts the run, or a run that ended goes on with them. */
 enum rein_code driver_say(struct run *run, struct str words, struct err *err) REIN_CHECKED;
 /* An answer to a question that is not open any more changes nothing. */

@@ -15,32 +15,42 @@ static void pull(struct agent *agent, const struct replay_watch *watch) {
 }
 
 /* The record in the arena; empty when there is none. */
-static enum rein_code record(struct replay *r, struct journal *journal, size_t i, struct str *line,
-                             struct err *err) {
+static enum rein_code record(struct arena *arena, struct journal *journal, size_t i,
+                             struct str *line, struct err *err) {
   struct str borrowed;
   *line = STR_NONE;
   enum rein_code code = journal->kind->record(journal, i, &borrowed, err);
   if (code != REIN_OK || borrowed.n == 0) return code;
-  if (!arena_str(&r->arena, borrowed, line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
+  if (!arena_str(arena, borrowed, line)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   return REIN_OK;
 }
 
-static enum rein_code start(struct replay *r, struct journal *journal, struct err *err) {
+static enum rein_code start(struct replay *r, struct journal *journal,
+                            const struct replay_watch *watch, struct err *err) {
   struct str line;
-  enum rein_code code = record(r, journal, 0, &line, err);
+  enum rein_code code = record(&r->fixed, journal, 0, &line, err);
   if (code != REIN_OK) return code;
   if (line.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
-  code = record_read_start(&r->arena, line, wire_by_name, &r->config, &r->head, err);
+  code = record_read_start(&r->fixed, line, wire_by_name, &r->config, &r->head, err);
+  if (code == REIN_OK && watch && watch->start) code = watch->start(watch->ctx, &r->config, err);
   if (code != REIN_OK) return code;
   r->records = 1;
-  return agent_new(&r->config, &r->agent, err);
+  code = agent_new(&r->config, &r->agent, err);
+  return code ? code : agent_keep_blocks(r->agent, true, err);
 }
 
 static enum rein_code feed(struct replay *r, struct str line, const struct replay_watch *watch,
                            struct err *err) {
   struct event event;
-  enum rein_code code = record_read(&r->arena, line, &event, err);
+  enum rein_code code = record_read(&r->scratch, line, &event, err);
   if (code != REIN_OK) return code;
+  r->at_ms = event.at_ms;
+  r->last = event.kind;
+  r->ending = event.kind == EVENT_OUTCOME ? event.ending.outcome : REIN_OUTCOME_NONE;
+  if (watch && watch->event && !watch->event(watch->ctx, r->records, &event, r->agent)) {
+    r->records++;
+    return REIN_OK;
+  }
   code = agent_feed(r->agent, &event, err);
   /* A machine that ended itself over it did so when it was live. */
   if (code != REIN_OK && agent_ended(r->agent)->outcome == REIN_OUTCOME_NONE) return code;
@@ -54,19 +64,22 @@ enum rein_code replay_open(struct journal *journal, size_t count, const struct r
                            struct replay *replay, struct err *err) {
   struct replay *r = replay;
   struct str line;
-  *r = (struct replay){0};
-  arena_init(&r->arena, REPLAY_BYTES_MAX);
-  enum rein_code code = start(r, journal, err);
+  *r = (struct replay){.ending = REIN_OUTCOME_NONE};
+  arena_init(&r->fixed, REPLAY_BYTES_MAX);
+  enum rein_code code = start(r, journal, watch, err);
   while (code == REIN_OK && r->records < count) {
-    code = record(r, journal, r->records, &line, err);
+    arena_release(&r->scratch);
+    arena_init(&r->scratch, REPLAY_BYTES_MAX);
+    code = record(&r->scratch, journal, r->records, &line, err);
     if (code != REIN_OK || line.n == 0) break;
     code = feed(r, line, watch, err);
   }
+  arena_release(&r->scratch);
   return code;
 }
 
 void replay_close(struct replay *replay) {
   agent_free(replay->agent);
-  arena_release(&replay->arena);
+  arena_release(&replay->fixed);
   *replay = (struct replay){0};
 }

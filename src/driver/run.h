@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "driver/address.h"
 #include "driver/driver.h"
+#include "driver/replay.h"
 #include "tools/call.h"
 #include "wire/attempt.h"
 
@@ -25,7 +26,7 @@ struct note {
   uint32_t id;
   int64_t number;       /* GRANTED: tokens; CANCEL: signal */
   enum rewrite rewrite; /* REWRITE */
-  char *words;          /* SAY: owned */
+  char *words;          /* SAY, RESUME: owned */
   size_t words_n;
 };
 
@@ -49,6 +50,8 @@ struct run {
   struct secret key;
   struct address address;
   struct agent *agent;
+  struct replay past;        /* of a resumed run: what its agent borrows; no agent in it */
+  struct rein_limits limits; /* of a LIMITS that is noted */
   struct loop_timer *timer;
   int64_t timer_ms; /* when it fires; INT64_MAX: it is off */
   struct note *notes;
@@ -103,6 +106,11 @@ bool keep_event(struct run *run, struct arena *arena, struct event *event);
 /* Asks that all that was written be made safe. True: it is. False: it is under
  * way (run->writing) and wakes the run, or the run broke down. */
 bool keep_safe(struct run *run);
+
+/* -- resume.c -- */
+enum rein_code resume_take(struct run *run, struct replay *replay, struct err *err) REIN_CHECKED;
+void resume_deliver(struct run *run, const struct note *note);
+void resume_deliver_model(struct run *run);
 
 /* -- send.c -- */
 void send_start(struct run *run, const struct action *action); /* held until send_go */

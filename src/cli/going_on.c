@@ -1,0 +1,157 @@
+/* Takes a run of the past out of the store, rebuilds it and hands it to a session.
+ * The journal says what is fixed for it; options may name another model, other
+ * limits and another folder. */
+#include "cli/going_on.h"
+
+#include "cli/command.h"
+#include "cli/place.h"
+#include "cli/session.h"
+#include "cli/task.h"
+#include "core/limits.h"
+#include "driver/driver.h"
+#include "host/loop.h"
+#include "tools/tools.h"
+
+#define NAME_PARTS_MAX 4096
+
+/* ---- taking --------------------------------------------------------------------- */
+
+/* The exit code of an error about a store or a run. */
+static int fail(struct cli *cli, const struct err *err) {
+  int exit = cli_fail(cli, err);
+  if (err->code == REIN_HELD) return session_none(cli, REIN_OUTCOME_HELD, 0);
+  if (err->code == REIN_SYSTEM) return session_none(cli, REIN_OUTCOME_STORE_FAILED, 0);
+  return exit == 2 ? 2 : session_none(cli, REIN_OUTCOME_INTERNAL, 0);
+}
+
+int going_on_name(struct cli *cli, struct store *store, struct str *run, size_t *taken) {
+  struct err err = {0};
+  *taken = 0;
+  if (cli_value(cli, OPTION_ID_LAST)->num)
+    return store_last(store, &cli->arena, run, &err) ? fail(cli, &err) : 0;
+  if (cli->word_count == 0) return cli_usage(cli, T_CLI_NO_RUN_NAMED, str_of(cli->command->name));
+  *taken = 1;
+  return arena_str(&cli->arena, cli->words[0], run) ? 0 : cli_no_memory(cli);
+}
+
+static int open_store(struct cli *cli, struct going_on *on) {
+  struct err err = {0};
+  *on = (struct going_on){0};
+  if (loop_new(&on->loop, &err)) return fail(cli, &err);
+  int exit = place_open(cli, on->loop, &on->store);
+  if (exit == rein_outcome_exit(REIN_OUTCOME_STORE_FAILED))
+    return session_none(cli, REIN_OUTCOME_STORE_FAILED, 0);
+  if (!exit && !on->store) return cli_usage(cli, T_CLI_RESUME_NO_STORE, str_of(cli->command->name));
+  return exit;
+}
+
+static int rebuild(struct cli *cli, struct going_on *on) {
+  struct err err = {0};
+  struct rein_tool rows[ROWS_MAX];
+  struct resume_rows given = {rows, 0};
+  for (; builtin_tools[given.count] && given.count < ROWS_MAX; given.count++)
+    rows[given.count] = *builtin_tools[given.count];
+  struct replay_watch watch = {.start = resume_rows, .ctx = &given};
+  if (replay_open(on->journal, SIZE_MAX, &watch, &on->replay, &err)) return fail(cli, &err);
+  return 0;
+}
+
+int going_on_take(struct cli *cli, struct str run, struct going_on *on) {
+  struct err err = {0};
+  size_t taken = 0;
+  int exit = open_store(cli, on);
+  if (exit) return exit;
+  on->run = run;
+  if (!run.n) exit = going_on_name(cli, on->store, &on->run, &taken);
+  if (exit) return exit;
+  for (size_t i = taken; i < cli->word_count; i++)
+    cli->words[i - taken] = cli->words[i];
+  cli->word_count -= taken;
+  if (store_take(on->store, on->run, &on->journal, &err)) return fail(cli, &err);
+  return rebuild(cli, on);
+}
+
+/* ---- what is new ------------------------------------------------------------------ */
+
+/* --max-turns 8 replaces, +8 adds. *changed is set when the option was given. */
+static int new_limit(struct cli *cli, enum option_id id, int64_t *limit, bool *changed) {
+  const struct value *v = cli_value(cli, id);
+  if (v->from != FROM_FLAG) return 0;
+  *changed = true;
+  if (v->adds && *limit == REIN_OFF)
+    return cli_usage(cli, T_CLI_ADDS_TO_OFF, str_of(option_rows[id].name), v->text);
+  *limit = v->adds ? *limit + v->num : v->num;
+  return 0;
+}
+
+static int new_limits(struct cli *cli, struct going_on *on) {
+  struct rein_limits *l = &on->room;
+  struct err err = {0};
+  bool changed = cli_value(cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG;
+  *l = *agent_limits(on->replay.agent);
+  int exit = new_limit(cli, OPTION_ID_MAX_TURNS, &l->max_turns, &changed);
+  if (!exit) exit = new_limit(cli, OPTION_ID_TOKEN_BUDGET, &l->token_budget, &changed);
+  if (!exit) exit = new_limit(cli, OPTION_ID_TIME_LIMIT, &l->time_ms, &changed);
+  if (cli_value(cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG)
+    l->no_progress = setup_progress(cli);
+  if (exit || !changed) return exit;
+  int64_t *const all[] = {&l->max_turns, &l->token_budget, &l->cost_uusd, &l->time_ms};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (*all[i] == 0) *all[i] = REIN_ZERO; /* a number here, not the default */
+  if (limits_fill(l, &err)) return cli_fail(cli, &err);
+  on->limits = l;
+  return 0;
+}
+
+/* Where the last request went, without what the wire puts behind it. */
+static struct str base_of(const struct agent_config *c) {
+  struct str path = str_of(c->wire->path);
+  bool fits = str_starts(c->address, STR("http")) && str_ends(c->address, path);
+  return fits ? str_part(c->address, 0, c->address.n - path.n) : STR_NONE;
+}
+
+/* The model and the folder are those of the run, unless named. */
+static int fill_options(struct cli *cli, struct going_on *on) {
+  struct value *values = cli->options.values;
+  const struct agent_config *now = agent_config(on->replay.agent), *first = &on->replay.config;
+  struct buf name;
+  struct str text = on->replay.head.provider;
+  bool same = now->wire == first->wire && str_eq(now->model, first->model);
+  bool named = values[OPTION_ID_MODEL].from == FROM_FLAG;
+  buf_init(&name, NAME_PARTS_MAX);
+  buf_fmt(&name, "%s/", now->wire->name);
+  buf_put(&name, now->model);
+  bool ok = (same && text.n) || (!name.fail && arena_str(&cli->arena, buf_str(&name), &text));
+  buf_release(&name);
+  if (!ok) return cli_no_memory(cli);
+  if (!named) values[OPTION_ID_MODEL] = (struct value){.from = FROM_FLAG, .text = text};
+  struct str base = base_of(now);
+  bool known = values[OPTION_ID_BASE_URL].from == FROM_FLAG || named || !base.n;
+  if (!known) values[OPTION_ID_BASE_URL] = (struct value){.from = FROM_CONFIG, .text = base};
+  if (values[OPTION_ID_ROOT].from != FROM_FLAG && first->root.n)
+    values[OPTION_ID_ROOT] = (struct value){.from = FROM_FLAG, .text = first->root};
+  return 0;
+}
+
+int going_on_carry(struct cli *cli, struct going_on *on) {
+  struct setup setup = {0};
+  struct str words = STR_NONE;
+  int signum = 0;
+  int exit = new_limits(cli, on);
+  if (!exit) exit = fill_options(cli, on);
+  bool bare = on->replay.config.row_count == 0;
+  if (!exit) exit = setup_make(cli, bare ? SETUP_BARE : SETUP_TOOLS, &setup);
+  if (!exit && cli->word_count) exit = task_read(cli, &words, &signum);
+  if (signum) exit = session_none(cli, REIN_OUTCOME_CANCELLED, signum);
+  if (!exit) exit = session_go_on(cli, &setup, on, words);
+  setup_release(&setup);
+  return exit;
+}
+
+void going_on_release(struct going_on *on) {
+  replay_close(&on->replay);
+  if (on->journal) on->journal->kind->close(on->journal);
+  store_close(on->store);
+  if (on->loop) loop_free(on->loop, 0);
+  *on = (struct going_on){0};
+}
