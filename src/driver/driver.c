@@ -21,7 +21,7 @@ static void run_free(struct run *run) {
   if (run->agent) {
     send_drop(run);
     call_drop_all(run);
-    seen_drop(run);
+    seen_drop(&run->seen);
     ask_drop_all(run);
   }
   if (run->link) {

@@ -2,7 +2,7 @@
  * it is rebuilt was done, and what came of it is the next record. */
 #include "driver/replay.h"
 
-#include "driver/driver.h"
+#include "driver/run.h"
 #include "text/text.h"
 #include "wire/wires.h"
 
@@ -51,6 +51,7 @@ static enum rein_code feed(struct replay *r, struct str line, const struct repla
     r->records++;
     return REIN_OK;
   }
+  if (!seen_keep(&r->seen, &event)) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
   code = agent_feed(r->agent, &event, err);
   /* A machine that ended itself over it did so when it was live. */
   if (code != REIN_OK && agent_ended(r->agent)->outcome == REIN_OUTCOME_NONE) return code;
@@ -80,6 +81,7 @@ enum rein_code replay_open(struct journal *journal, size_t count, const struct r
 
 void replay_close(struct replay *replay) {
   agent_free(replay->agent);
+  seen_drop(&replay->seen);
   arena_release(&replay->fixed);
   *replay = (struct replay){0};
 }

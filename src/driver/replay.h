@@ -12,12 +12,15 @@
 #include "core/record.h"
 #include "store/journal.h"
 
+struct seen; /* of files: run.h */
+
 struct replay {
   struct arena fixed;   /* of the first record; the agent borrows from it */
   struct arena scratch; /* of the record being fed */
   struct agent_config config;
   struct record_head head;
   struct agent *agent;
+  struct seen *seen;        /* what its calls have seen of files */
   size_t records;           /* fed, the first record included */
   int64_t at_ms;            /* of the last one */
   enum event_kind last;     /* SAY when there is none beside the first */

@@ -32,6 +32,8 @@ enum rein_code resume_take(struct run *run, struct replay *replay, struct err *e
   *replay = (struct replay){0};
   run->agent = run->past.agent;
   run->past.agent = NULL;
+  run->seen = run->past.seen;
+  run->past.seen = NULL;
   run->born_ms = loop_now(run->driver->loop) - run->past.at_ms;
   run->end = *agent_ended(run->agent);
   if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);

@@ -145,10 +145,10 @@ void calls_wait(struct driver *driver); /* for orphans, ORPHAN_GRACE_MS at most 
 #define SEEN_MAX 4096 /* files; what was seen longest ago is forgotten */
 /* Keeps what a RESULT says of a file: live, and for each record of a run that is
  * resumed. False: no memory. */
-bool seen_keep(struct run *run, const struct event *event);
+bool seen_keep(struct seen **list, const struct event *event);
 /* The list as a call sees it, in the arena. False: no memory. */
 bool seen_copy(const struct run *run, struct arena *arena, const struct call_seen **list);
-void seen_drop(struct run *run);
+void seen_drop(struct seen **list);
 
 /* -- ask.c -- */
 void ask_start(struct run *run, const struct action *action);

@@ -228,7 +228,7 @@ void call_deliver_result(struct run *run, uint32_t id) {
     event.seen = r->call->saw.path;
     event.seen_hash = r->call->saw.hash;
   }
-  if (out.fail || !seen_keep(run, &event)) run_break_memory(run);
+  if (out.fail || !seen_keep(&run->seen, &event)) run_break_memory(run);
   run_deliver(run, &event);
   buf_release(&out);
   give_up(r);

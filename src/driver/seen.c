@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "driver/run.h"
 
-static struct seen *take_out(struct run *run, struct str path) {
-  for (struct seen **link = &run->seen, *s; (s = *link); link = &s->next) {
+static struct seen *take_out(struct seen **list, struct str path) {
+  for (struct seen **link = list, *s; (s = *link); link = &s->next) {
     if (!str_eq((struct str){s->path, s->n}, path)) continue;
     *link = s->next;
     return s;
@@ -14,17 +14,17 @@ static struct seen *take_out(struct run *run, struct str path) {
   return NULL;
 }
 
-static void forget_old(struct run *run) {
-  struct seen **link = &run->seen;
+static void forget_old(struct seen **list) {
+  struct seen **link = list;
   for (size_t i = 0; i < SEEN_MAX && *link; i++)
     link = &(*link)->next;
   mem_free(*link); /* one at most: each is kept alone */
   *link = NULL;
 }
 
-bool seen_keep(struct run *run, const struct event *event) {
+bool seen_keep(struct seen **list, const struct event *event) {
   if (event->kind != EVENT_RESULT || !event->seen.n) return true;
-  struct seen *s = take_out(run, event->seen);
+  struct seen *s = take_out(list, event->seen);
   if (!s) {
     s = mem_resize(NULL, sizeof *s + event->seen.n);
     if (!s) return false;
@@ -32,9 +32,9 @@ bool seen_keep(struct run *run, const struct event *event) {
     memcpy(s->path, event->seen.p, s->n);
   }
   s->hash = event->seen_hash;
-  s->next = run->seen;
-  run->seen = s;
-  forget_old(run);
+  s->next = *list;
+  *list = s;
+  forget_old(list);
   return true;
 }
 
@@ -50,10 +50,10 @@ bool seen_copy(const struct run *run, struct arena *arena, const struct call_see
   return true;
 }
 
-void seen_drop(struct run *run) {
-  while (run->seen) {
-    struct seen *s = run->seen;
-    run->seen = s->next;
+void seen_drop(struct seen **list) {
+  while (*list) {
+    struct seen *s = *list;
+    *list = s->next;
     mem_free(s);
   }
 }
