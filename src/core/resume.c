@@ -38,7 +38,6 @@ static enum resume_next as_it_stood(struct agent *a) {
     a->refusals.nobody = a->nudged = false;
     a->sending.retries = a->sending.repairs = 0;
     a->repaired &= ~(UINT32_C(1) << REWRITE_DROP_THINKING);
-    a->sending.repaired = false;
     return RESUME_REQUEST;
   }
   return RESUME_WAITS;
