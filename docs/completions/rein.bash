@@ -12,7 +12,7 @@ _rein() {
   esac
   case ${COMP_WORDS[1]} in
     resume) options=' --model --base-url --root --max-turns --token-budget --time-limit --no-progress --idle-limit --config --output --lang --log --store --last --quiet --help --version' ;;
-    ask) options=' --model --base-url --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
+    ask) options=' --model --base-url --quirks --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --tools --policy --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
