@@ -68,7 +68,7 @@ void made_remove(struct made *from, const char *key) {
   from->node->count--;
 }
 
-const struct json *member_of(const struct json *object, struct str key) {
+const struct json *derive_member(const struct json *object, struct str key) {
   if (!json_is(object, JSON_OBJECT)) return NULL;
   const struct json *m = object->first;
   while (m && !str_eq(m->key, key))
