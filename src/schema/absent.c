@@ -39,7 +39,7 @@ static bool is_possible(struct check *c, const struct sub *sub, const struct jso
     for (size_t i = 0; m && i < m->n; i++) {
       const struct sub *member = m->v[i].sub;
       bool constant = member && member->rule_n > 0 && member->rules[0].op == RULE_VALUES;
-      const struct json *has_it = constant ? member_of(value, m->v[i].key) : NULL;
+      const struct json *has_it = constant ? json_member(value, m->v[i].key) : NULL;
       if (has_it && !json_is(has_it, JSON_NULL) && !eval(c, member, has_it, NULL)) return false;
     }
   }

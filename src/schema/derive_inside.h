@@ -69,7 +69,6 @@ void made_remove(struct made *from, const char *key);
 void tree_put(struct buf *out, const struct json *node);
 /* A finished buffer as text of the arena; releases it. */
 struct str text_take(struct derive *d, struct buf *b);
-const struct json *derive_member(const struct json *object, struct str key);
 
 /* -- derive_view.c -- */
 bool view_make(struct derive *d, const struct json *schema, bool root, struct view *v);

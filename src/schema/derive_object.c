@@ -133,7 +133,7 @@ static void put_properties(struct derive *d, struct view *v, struct made *list,
 static void put_unnamed(struct derive *d, struct view *v, struct made *required) {
   const struct json *must = view_get(v, "required"), *all = view_get(v, "properties");
   for (const struct json *e = json_is(must, JSON_ARRAY) ? must->first : NULL; e; e = e->next) {
-    if (derive_member(all, json_text(e))) continue;
+    if (json_member(all, json_text(e))) continue;
     go_loose(d, e, "required", T_SCHEMA_WHY_UNNAMED);
     if (shaped(d, SHAPE_UNCLOSED)) {
       find(d, e, "required", EFFECT_MOVED, T_SCHEMA_WHY_UNNAMED);

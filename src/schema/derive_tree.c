@@ -68,14 +68,6 @@ void made_remove(struct made *from, const char *key) {
   from->node->count--;
 }
 
-const struct json *derive_member(const struct json *object, struct str key) {
-  if (!json_is(object, JSON_OBJECT)) return NULL;
-  const struct json *m = object->first;
-  while (m && !str_eq(m->key, key))
-    m = m->next;
-  return m;
-}
-
 static void put_node(struct json_out *w, const struct json *node) {
   switch (node->kind) {
   case JSON_NULL: json_put_null(w); return;

@@ -194,14 +194,14 @@ const struct json *properties_merge(struct derive *d, const struct json *a, cons
                                     const char *word) {
   struct made out = made_open(d, JSON_OBJECT);
   for (const struct json *m = a->first; m; m = m->next) {
-    const struct json *other = derive_member(b, m->key);
+    const struct json *other = json_member(b, m->key);
     if (other && !same(d, m, other))
       join(d, &out, word, m, other);
     else
       made_add(d, &out, m->key, m);
   }
   for (const struct json *m = b->first; m; m = m->next)
-    if (!derive_member(a, m->key)) made_add(d, &out, m->key, m);
+    if (!json_member(a, m->key)) made_add(d, &out, m->key, m);
   return out.node;
 }
 
@@ -267,7 +267,7 @@ static bool merge_two(struct derive *d, struct view *v, const struct json *old,
 }
 
 static void merge_member(struct derive *d, struct view *v, const struct json *m) {
-  const struct json *old = derive_member(v->members.node, m->key);
+  const struct json *old = json_member(v->members.node, m->key);
   if (!old)
     made_add(d, &v->members, m->key, m);
   else if (!merge_two(d, v, old, m))

@@ -67,9 +67,7 @@ bool eval_contains(struct check *c, const struct contains *contains, const struc
 bool eval_unique(struct check *c, const struct json *value);
 bool eval_others(struct check *c, const struct sub *sub, const struct json *value,
                  struct seen *seen);
-/* The member with that key; NULL: none. */
-const struct json *member_of(const struct json *object, struct str key);
-/* The same as a question that costs steps. */
+/* json_member() as a question that costs steps. */
 bool has_member(struct check *c, const struct json *value, struct str key);
 
 /* eval_place.c: the rules that look at the same value once more. */

@@ -3,14 +3,8 @@
 
 #include "schema/equal.h"
 
-const struct json *member_of(const struct json *object, struct str key) {
-  for (const struct json *m = object->first; m; m = m->next)
-    if (str_eq(m->key, key)) return m;
-  return NULL;
-}
-
 bool has_member(struct check *c, const struct json *value, struct str key) {
-  return check_spend(c, 1 + (int64_t)(value->count / 4)) && member_of(value, key);
+  return check_spend(c, 1 + (int64_t)(value->count / 4)) && json_member(value, key);
 }
 
 /* Members mostly come in the schema's order, so the next one is looked at first. */
