@@ -95,6 +95,8 @@ class Model:
                 self.send_response(answer.get("status", 200))
                 self.send_header("content-type", answer.get("type", "text/event-stream"))
                 self.send_header("request-id", "req_test_7")
+                for name, value in answer.get("headers", {}).items():
+                    self.send_header(name, value)
                 if answer.get("hang"):
                     self.send_header("transfer-encoding", "chunked")
                     self.end_headers()

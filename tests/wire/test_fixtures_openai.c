@@ -1,9 +1,13 @@
 /* Every recorded and made stream of Responses and Chat Completions decodes as
  * expected.jsonl says: whole, in 1-byte and in 7-byte pieces.
  *
- * One recording is four answers in one file. Nothing behind an answer's last
- * event counts, so it is cut into its answers here; what expected.jsonl takes
- * from all of them must be in one of them.
+ * One recording is four answers in one file, each with its response.created and its
+ * response.completed. expected.jsonl has of each place (output_index) what was written
+ * there last, over all four: the text of the fourth answer beside the call of the first,
+ * with the counts of the fourth; the reasoning and the calls of the second and third are
+ * gone. Nobody may read it so: nothing behind an answer's last event counts, a call that
+ * was answered would run again, and two would never be. So it is cut into its answers
+ * here, each is read as what it is, and what expected.jsonl says is put together from them.
  */
 #include "core/record.h"
 #include "json/json.h"
@@ -228,9 +232,22 @@ static void check_stream(struct recording *s, struct str bytes) {
   attempt_free(a);
 }
 
+/* What the four answers give when each place keeps what was written there last. */
+static void check_overlay(const struct recording *s, const char *const types[2],
+                          const size_t from[2]) {
+  const struct json *wanted = want_of(s, "item_types");
+  says(s, "two places", wanted->count == 2 && want_of(s, "calls")->count == 1);
+  says(s, "first place", str_is(json_at(wanted, 0)->text, types[0]) && from[0] == 3);
+  says(s, "second place", str_is(json_at(wanted, 1)->text, types[1]) && from[1] == 0);
+  says(s, "reasoning is gone", want_num(s->want, "reasoning_with_encrypted_content") == 0);
+  says(s, "stop", str_is(want_text(s, "stop"), "completed") && json_true(want_of(s, "runnable")));
+}
+
 /* The four answers: reasoning and a call, a call, a call, a text. */
 static void check_spliced(struct recording *s, struct str bytes) {
   static const size_t blocks[] = {2, 1, 1, 1};
+  const char *types[2] = {NULL, NULL};
+  size_t from[2] = {0, 0};
   struct str start = STR("event: response.created\n");
   for (size_t n = 0; n < 4; n++) {
     size_t end = start.n + str_find(str_part(bytes, start.n, bytes.n), start);
@@ -242,6 +259,10 @@ static void check_spliced(struct recording *s, struct str bytes) {
     play(s, a, n ? str_part(bytes, 0, end) : bytes, &event);
     says(s, "an answer is whole", event.kind == EVENT_REPLY && event.reply->count == blocks[n]);
     says(s, "its own reply", str_is(event.reply->stop_word, "completed"));
+    for (size_t i = 0; i < event.reply->count; i++) {
+      types[i] = type_of(&event.reply->blocks[i]);
+      from[i] = n;
+    }
     if (n == 0) check_call(s, want_of(s, "calls")->first, &event.reply->blocks[1]);
     if (n == 3) says(s, "text", str_eq(want_text(s, "text"), buf_str(&s->text)));
     if (n == 3) check_usage(s, &event.reply->usage);
@@ -251,6 +272,7 @@ static void check_spliced(struct recording *s, struct str bytes) {
     attempt_free(a);
   }
   says(s, "four answers", bytes.n == 0);
+  check_overlay(s, types, from);
 }
 
 static void check_any(struct recording *s, struct str bytes) {
