@@ -11,7 +11,7 @@ import unittest
 from bench import PROGRAM, WAIT_S, CliTest, calls, says, start, text_block
 
 ENDS = ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
-SOON_S = 2  # a second is promised; the machine that tests is busy
+SOON_S = 4  # a second is promised; the machine that tests is busy
 OVERLOADED = {"status": 529, "type": "application/json", "headers": {"retry-after": "60"},
               "body": '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'}
 LOOKS_UP = calls(("github_repo_info", {"owner": "a", "repo": "b"}), ("get_time", {}))
@@ -81,7 +81,7 @@ class Interrupts(CliTest):
     def test_at_the_question_and_in_a_pause_on_a_terminal(self):
         asks = calls(("write_report", {"path": "reports/x.md", "content": "x"}), ("get_time", {}))
         for number, code in ENDS:
-            for answer, word in ((asks, "write_report"), (OVERLOADED, "trying again in 60")):
+            for answer, word in ((asks, "write_report"), (OVERLOADED, "waiting to try again")):
                 with self.subTest(number=number, word=word):
                     terminal = self.terminal("x", "--policy", "write_report=ask", model=self.model(answer, says("ok")))
                     terminal.until(word)

@@ -105,6 +105,25 @@ static void check_wait(const char *headers, int64_t ms) {
   attempt_free(a);
 }
 
+/* What is no number is no wait; the plain back-off stays. */
+static void test_odd_waits(void **state) {
+  static const char *const none[] = {"+5",  "1e3",      "0x10", "0.0001", "1.5s", "5, 6",
+                                     "NaN", "Infinity", "-0.5", "1,5",    ".",    "\xEF\xBC\x95"};
+  char line[64];
+  (void)state;
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    snprintf(line, sizeof line, "retry-after: %s\n", none[i]);
+    check_wait(line, -1);
+    snprintf(line, sizeof line, "retry-after-ms: %s\nretry-after: 9\n", none[i]);
+    check_wait(line, 9000);
+  }
+  check_wait("retry-after:  007 \n", 7000);
+  check_wait("RETRY-AFTER: 0.25\n", 250);
+  check_wait("retry-after: 1.9999999999999999999\n", 1999);
+  check_wait("retry-after-ms: 0\nretry-after: 9\n", 9000);
+  check_wait("retry-after-ms: 99999999999999999999.5\n", INT32_MAX);
+}
+
 static void test_waits(void **state) {
   (void)state;
   check_wait("", -1);
@@ -366,6 +385,7 @@ int main(void) {
       cmocka_unit_test(test_statuses),
       cmocka_unit_test(test_words),
       cmocka_unit_test(test_stray_arguments),
+      cmocka_unit_test(test_odd_waits),
       cmocka_unit_test(test_waits),
       cmocka_unit_test(test_dates),
       cmocka_unit_test(test_headers),
