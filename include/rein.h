@@ -139,6 +139,12 @@ struct rein_tool {
                      * then still be running when rein_run has returned. */
   bool idempotent;  /* doing it twice is as doing it once: a call that was lost when its
                      * process died is run again, as one that only reads */
+  /* What the policy's rules for paths, hosts and commands look at: names of
+   * arguments, comma separated; NULL none. A list of texts counts as its texts. */
+  const char *paths;    /* files and folders, relative to the root or absolute */
+  const char *urls;     /* addresses; their hosts are judged */
+  const char *commands; /* a text for /bin/sh -c, or a list: program and arguments */
+  const char *hosts;    /* not arguments: the hosts that it reaches in any case */
 };
 
 /* Inside a tool's function. Text returned is borrowed until it returns. */

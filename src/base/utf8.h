@@ -35,6 +35,9 @@ bool utf8_same(struct str a, struct str b);
 /* Appends one character taken apart canonically, and without its case where asked;
  * an ill-formed one as it is. For comparing texts loosely. */
 void utf8_fold(struct buf *out, struct str one, bool nocase);
+/* Appends s in its composed form (NFC), so that equal texts become equal bytes;
+ * an ill-formed one, or one of more than 1 024 bytes, as it is. */
+void utf8_compose(struct buf *out, struct str s);
 /* s with controls made visible: \n and \t stay where `lines` is true; ESC and
  * the other C0 and C1 controls and bidirectional overrides become \u{1b}. */
 void utf8_show(struct buf *out, struct str s, bool lines);

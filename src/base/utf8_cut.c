@@ -147,3 +147,14 @@ void utf8_fold(struct buf *out, struct str one, bool nocase) {
   for (utf8proc_ssize_t i = 0; i < n; i++)
     utf8_put(out, (uint32_t)points[i]);
 }
+
+void utf8_compose(struct buf *out, struct str s) {
+  utf8proc_int32_t points[SAME_POINTS_MAX + 1]; /* one for the end that is written */
+  bool plain = true;
+  for (size_t i = 0; i < s.n && plain; i++)
+    plain = (unsigned char)s.p[i] < 0x80;
+  utf8proc_ssize_t n = plain || s.n > SAME_BYTES_MAX ? -1 : take_apart(s, points);
+  if (n > 0 && n <= SAME_POINTS_MAX)
+    n = utf8proc_reencode(points, n, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  buf_put(out, n > 0 ? (struct str){(const char *)points, (size_t)n} : s);
+}

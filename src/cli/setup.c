@@ -70,8 +70,11 @@ static void warn_idle_rules(struct cli *cli, const struct setup *setup) {
   for (; builtin_tools[count] && count < ROWS_MAX; count++)
     all[count] = *builtin_tools[count];
   const struct policy *policy = &setup->policy;
-  for (size_t i = 0; (i = policy_idle_rule(policy, all, count, i)) < policy->count; i++)
-    cli_say(cli, T_CLI_IDLE_RULE, policy->rules[i].source);
+  enum text_id why;
+  struct str other;
+  for (size_t i = 0; (i = policy_idle_rule(policy, all, count, i, &why, &other)) < policy->count;
+       i++)
+    cli_say(cli, why, policy->rules[i].source, other);
 }
 
 int setup_policy(struct cli *cli, struct setup *setup) {

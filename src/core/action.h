@@ -34,4 +34,7 @@ struct action {
   const struct tool *tool;   /* ASK, RUN */
   struct str args;           /* ASK, RUN: the exact bytes that will run */
   struct str rule;           /* ASK: what asks */
+  struct str lift;           /* ASK: the rule that would allow it */
+  bool tainted;              /* ASK: private data was read, outside text seen, and it sends */
+  bool unclear;              /* ASK: more than one reading; both are for once */
 };

@@ -36,7 +36,7 @@ struct agent_config {
   int retries;                 /* 0: 2; REIN_OFF: none */
   uint64_t jitter_seed;        /* retry waits are spread by it; recorded, so replay agrees */
   enum rein_lang lang, model_lang;
-  struct str root;    /* the folder: recorded, not used */
+  struct str root;    /* the folder that paths are relative to, absolute; empty: unknown */
   struct str address; /* the provider's URL: recorded, and its host says what it needs */
   struct str quirks;  /* what it needs, by a name of wire/quirks.c instead; empty: by its host */
   /* Finds a wire by name, for a run that changes its model; NULL: it cannot. Not recorded. */

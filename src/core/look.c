@@ -120,6 +120,8 @@ static uint64_t add_numbers(uint64_t h, const struct agent *a) {
                              a->nudged,
                              (int64_t)a->refusals.count,
                              a->refusals.nobody,
+                             a->taint.read_private,
+                             a->taint.seen_outside,
                              (int64_t)a->remembered.count,
                              a->end.outcome,
                              a->end.signal,

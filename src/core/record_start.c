@@ -18,6 +18,10 @@ static void put_row(struct json_out *w, const struct rein_tool *row) {
   field_word(w, "volatile_args", row->volatile_args);
   field_word(w, "volatile_text", row->volatile_text);
   field_bool(w, "idempotent", row->idempotent);
+  field_word(w, "paths", row->paths);
+  field_word(w, "urls", row->urls);
+  field_word(w, "commands", row->commands);
+  field_word(w, "hosts", row->hosts);
   json_close(w, '}');
 }
 
@@ -29,11 +33,20 @@ static void put_policy(struct json_out *w, const struct policy *p) {
   json_open(w, '[');
   for (size_t i = 0; p && i < p->count; i++) {
     json_open(w, '{');
-    field_text(w, "tool", p->rules[i].tool);
+    field_text(w, "name", p->rules[i].name);
     field_word(w, "verdict", verdict_word(p->rules[i].verdict));
     field_text(w, "why", p->rules[i].why);
     field_text(w, "source", p->rules[i].source);
     field_bool(w, "flag", p->rules[i].flag);
+    json_close(w, '}');
+  }
+  json_close(w, ']');
+  json_key(w, "grants");
+  json_open(w, '[');
+  for (size_t i = 0; p && i < p->grant_count; i++) {
+    json_open(w, '{');
+    field_text(w, "tool", p->grants[i].tool);
+    field_text(w, "args", p->grants[i].args);
     json_close(w, '}');
   }
   json_close(w, ']');
@@ -105,7 +118,9 @@ static bool read_row(struct arena *arena, const struct json *doc, struct rein_to
          text_z(arena, doc, "description", &row->description) &&
          text_z(arena, doc, "schema", &row->schema) &&
          text_z(arena, doc, "volatile_args", &row->volatile_args) &&
-         text_z(arena, doc, "volatile_text", &row->volatile_text);
+         text_z(arena, doc, "volatile_text", &row->volatile_text) &&
+         text_z(arena, doc, "paths", &row->paths) && text_z(arena, doc, "urls", &row->urls) &&
+         text_z(arena, doc, "commands", &row->commands) && text_z(arena, doc, "hosts", &row->hosts);
 }
 
 static enum rein_code read_rows(struct arena *arena, const struct json *list,
@@ -120,6 +135,27 @@ static enum rein_code read_rows(struct arena *arena, const struct json *list,
   return REIN_OK;
 }
 
+static enum rein_code read_rule(struct arena *arena, const struct json *r, struct policy_rule *rule,
+                                struct err *err) {
+  enum rein_code code = rule_read(arena, json_text(json_get(r, "name")), rule, err);
+  rule->verdict = verdict_of(json_text(json_get(r, "verdict")));
+  rule->why = json_text(json_get(r, "why"));
+  rule->source = json_text(json_get(r, "source"));
+  rule->flag = field_get_bool(r, "flag");
+  return code;
+}
+
+static enum rein_code read_grants(struct arena *arena, const struct json *grants, struct policy *p,
+                                  struct err *err) {
+  if (!json_is(grants, JSON_ARRAY)) return bad(err, "grants");
+  p->grants = arena_array(arena, struct policy_grant, grants->count + 1);
+  if (!p->grants) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  for (const struct json *g = grants->first; g; g = g->next)
+    p->grants[p->grant_count++] =
+        (struct policy_grant){json_text(json_get(g, "tool")), json_text(json_get(g, "args"))};
+  return REIN_OK;
+}
+
 static enum rein_code read_policy(struct arena *arena, const struct json *doc,
                                   struct agent_config *c, struct err *err) {
   const struct json *rules = json_get(doc, "rules");
@@ -127,13 +163,13 @@ static enum rein_code read_policy(struct arena *arena, const struct json *doc,
   struct policy *p = arena_new(arena, struct policy);
   struct policy_rule *v = arena_array(arena, struct policy_rule, rules->count + 1);
   if (!p || !v) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
-  *p = (struct policy){verdict_of(json_text(json_get(doc, "default"))), v, rules->count};
-  for (const struct json *r = rules->first; r; r = r->next)
-    *v++ = (struct policy_rule){
-        json_text(json_get(r, "tool")), verdict_of(json_text(json_get(r, "verdict"))),
-        json_text(json_get(r, "why")), json_text(json_get(r, "source")), field_get_bool(r, "flag")};
+  *p = (struct policy){.fallback = verdict_of(json_text(json_get(doc, "default"))), .rules = v};
+  for (const struct json *r = rules->first; r; r = r->next) {
+    enum rein_code code = read_rule(arena, r, &v[p->count++], err);
+    if (code) return code;
+  }
   c->policy = p;
-  return REIN_OK;
+  return read_grants(arena, json_get(doc, "grants"), p, err);
 }
 
 /* Zero is a number in a record and "default" in a config. */

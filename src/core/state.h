@@ -60,6 +60,8 @@ struct call {
   const struct json *doc;  /* its arguments; NULL: not usable */
   struct str args;         /* the exact bytes that will run */
   struct str rule;         /* what asks */
+  struct str lift;         /* the rule that would allow it */
+  bool tainted, unclear;   /* a yes to it is for once */
   enum call_state state;
   struct progress_call progress;
   bool run_given, abort_given; /* the action was pulled */
@@ -115,6 +117,12 @@ struct remembered {
   size_t count, cap;
 };
 
+/* What the model has met since the run began: of both, text from outside may ask
+ * for what is private. */
+struct taint {
+  bool read_private, seen_outside;
+};
+
 struct agent {
   struct agent_config config;
   struct arena fixed; /* model, system, tools: as long as the agent */
@@ -131,6 +139,7 @@ struct agent {
   struct turn turn;
   struct refusals refusals;
   struct remembered remembered;
+  struct taint taint;
   int64_t now, started; /* ms; started < 0: not yet */
   int64_t turns, requests;
   uint32_t next_call;

@@ -228,6 +228,30 @@ static bool is_remembered(const struct agent *a, const struct call *c) {
   return false;
 }
 
+/* Policy, then taint, then what was allowed before for this exact call: that
+ * lifts a question, where there is one reading and nothing private to lose. */
+static enum rein_code decide(struct agent *a, const struct call *c, struct decision *d) {
+  struct subject subject;
+  const struct policy *policy = a->config.policy;
+  enum rein_code code =
+      subject_read(&a->turn.arena, c->tool->row, c->doc, a->config.root, &subject);
+  if (code == REIN_OK) code = policy_decide(&a->turn.arena, policy, &subject, d);
+  if (code) return code;
+  bool tainted = a->taint.read_private && a->taint.seen_outside;
+  if (tainted && c->tool->touches & REIN_OUTSIDE) {
+    struct decision taint = policy_taint(policy, c->tool->name);
+    bool unclear = d->unclear;
+    bool stricter = taint.verdict > d->verdict;
+    if (stricter) *d = taint;
+    d->tainted = taint.tainted;
+    d->unclear = unclear;
+  }
+  bool once = d->tainted || d->unclear;
+  bool before = is_remembered(a, c) || policy_granted(policy, c->tool->name, c->args);
+  if (d->verdict == REIN_ASK && !once && before) d->verdict = REIN_ALLOW;
+  return REIN_OK;
+}
+
 /* Answers a call that cannot run; else *decision is what the policy says. */
 static enum rein_code judge(struct agent *a, struct call *c, struct decision *decision,
                             struct err *err) {
@@ -241,10 +265,8 @@ static enum rein_code judge(struct agent *a, struct call *c, struct decision *de
     c->progress.result = result;
     return code;
   }
-  *decision = policy_judge(a->config.policy, c->tool->name, c->tool->verdict);
-  if (decision->verdict == REIN_DENY) return deny(a, c, decision, err);
-  if (decision->verdict == REIN_ASK && is_remembered(a, c)) decision->verdict = REIN_ALLOW;
-  return REIN_OK;
+  if (decide(a, c, decision)) return no_memory(err);
+  return decision->verdict == REIN_DENY ? deny(a, c, decision, err) : REIN_OK;
 }
 
 /* A new call: answered, asked about, ready, or left as it is, because it must
@@ -257,6 +279,9 @@ static enum rein_code open_call(struct agent *a, struct call *c, bool all_before
   if (code || c->state == CALL_ANSWERED) return code;
   if (d.verdict == REIN_ASK && !all_before) return REIN_OK;
   c->rule = d.rule;
+  c->lift = d.lift;
+  c->tainted = d.tainted;
+  c->unclear = d.unclear;
   c->state = d.verdict == REIN_ASK ? CALL_ASKED : CALL_READY;
   return REIN_OK;
 }
@@ -295,6 +320,9 @@ void turn_asked(const struct agent *a, struct action *out) {
     out->tool = c->tool;
     out->args = c->args;
     out->rule = c->rule;
+    out->lift = c->lift;
+    out->tainted = c->tainted;
+    out->unclear = c->unclear;
     return;
   }
 }
@@ -322,7 +350,8 @@ static bool remember(struct agent *a, const struct call *c) {
 enum rein_code turn_verdict(struct agent *a, struct call *c, const struct event *e,
                             struct err *err) {
   if (e->verdict.verdict == REIN_ALLOW) {
-    if (e->verdict.remember && !remember(a, c)) return no_memory(err);
+    bool once = c->tainted || c->unclear;
+    if (e->verdict.remember && !once && !remember(a, c)) return no_memory(err);
     c->state = CALL_READY;
     return REIN_OK;
   }
@@ -338,6 +367,8 @@ enum rein_code turn_verdict(struct agent *a, struct call *c, const struct event 
 enum rein_code turn_result(struct agent *a, struct call *c, const struct event *e,
                            struct err *err) {
   c->heard = true;
+  a->taint.read_private |= (c->tool->touches & REIN_READS_PRIVATE) != 0;
+  a->taint.seen_outside |= (c->tool->touches & REIN_OUTSIDE) != 0;
   struct buf text; /* mended before anyone looks, so that a replay sees the same */
   buf_init(&text, RESULT_TEXT_MAX);
   utf8_repair(&text, e->text);

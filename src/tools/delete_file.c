@@ -43,6 +43,7 @@ const struct rein_tool tool_delete_file = {
         "\"path\":{\"type\":\"string\",\"description\":\"File to delete, relative to the project "
         "root.\"}},\"required\":[\"path\"],\"additionalProperties\":false}",
     .touches = REIN_WRITES,
+    .paths = "path",
     .verdict = REIN_ASK,
     .run = run,
 };

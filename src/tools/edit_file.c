@@ -290,6 +290,7 @@ const struct rein_tool tool_edit_file = {
         "as another encoding than UTF-8, for example cp949.\"}},"
         "\"required\":[\"path\",\"old\",\"new\"],\"additionalProperties\":false}",
     .touches = REIN_WRITES,
+    .paths = "path",
     .verdict = REIN_ASK,
     .run = run,
 };

@@ -268,6 +268,7 @@ const struct rein_tool tool_github_repo_info = {
         "the owner: letters, digits, dot, underscore and hyphen.\"}},"
         "\"required\":[\"owner\",\"repo\"],\"additionalProperties\":false}",
     .touches = REIN_OUTSIDE,
+    .hosts = "api.github.com",
     .verdict = REIN_ALLOW,
     .run = run,
 };

@@ -206,6 +206,7 @@ const struct rein_tool tool_list_files = {
         "any depth: *.md. With a slash, against the whole path: src/**/*.c.\"}},"
         "\"required\":[],\"additionalProperties\":false}",
     .touches = REIN_READS_PRIVATE,
+    .paths = "dir",
     .verdict = REIN_ALLOW,
     .run = run,
 };

@@ -412,6 +412,7 @@ const struct rein_tool tool_read_file = {
         "Leave out to read as much as fits.\"}},"
         "\"required\":[\"path\"],\"additionalProperties\":false}",
     .touches = REIN_READS_PRIVATE,
+    .paths = "path",
     .verdict = REIN_ALLOW,
     .run = run,
 };

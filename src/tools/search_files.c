@@ -309,6 +309,7 @@ const struct rein_tool tool_search_files = {
         "lower case. Leave out for exact case.\"}},"
         "\"required\":[\"pattern\"],\"additionalProperties\":false}",
     .touches = REIN_READS_PRIVATE,
+    .paths = "dir",
     .verdict = REIN_ALLOW,
     .run = run,
 };

@@ -73,6 +73,7 @@ const struct rein_tool tool_write_file = {
         "\"content\":{\"type\":\"string\",\"description\":\"The whole text of the file.\"}},"
         "\"required\":[\"path\",\"content\"],\"additionalProperties\":false}",
     .touches = REIN_WRITES,
+    .paths = "path",
     .verdict = REIN_ASK,
     .run = run,
 };

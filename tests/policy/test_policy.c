@@ -1,4 +1,4 @@
-/* Rules by tool name: loading is strict, deny wins, and the rest is refused by name. */
+/* Loading is strict, and deny wins among rules by name. Patterns: test_rules.c. */
 #include "policy/policy.h"
 #include "text/text.h"
 
@@ -71,12 +71,14 @@ static void refused(void **state) {
       {"{\"rules\":{\"a\":null}}", T_POLICY_BAD_VERDICT},
       {"{\"rules\":{\"a\":{\"why\":\"x\"}}}", T_POLICY_BAD_VERDICT},
       {"{\"rules\":{\"a\":{\"verdict\":\"ask\",\"wy\":\"x\"}}}", T_POLICY_RULE_KEY},
-      {"{\"rules\":{\"path(.env)\":\"deny\"}}", T_POLICY_PATTERN},
-      {"{\"rules\":{\"exec(git diff *)\":\"allow\"}}", T_POLICY_PATTERN},
+      {"{\"rules\":{\"path(.env\":\"deny\"}}", T_POLICY_OPEN_PATTERN},
+      {"{\"rules\":{\"exec()\":\"allow\"}}", T_POLICY_EMPTY_PATTERN},
+      {"{\"rules\":{\"a b(x)\":\"allow\"}}", T_POLICY_BAD_NAME},
+      {"{\"rules\":{\"path\":\"deny\"}}", T_POLICY_NEEDS_PATTERN},
+      {"{\"rules\":{\"host\":\"deny\"}}", T_POLICY_NEEDS_PATTERN},
       {"{\"rules\":{\"a b\":\"deny\"}}", T_POLICY_BAD_NAME},
       {"{\"rules\":{\"\":\"deny\"}}", T_POLICY_BAD_NAME},
       {"{\"rules\":{\"a\":\"deny\",\"a\":\"allow\"}}", T_POLICY_TWIN},
-      {"{\"tests\":{}}", T_POLICY_TESTS},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct loaded l;
@@ -101,14 +103,17 @@ static void from_the_command_line(void **state) {
   assert_int_equal(policy_add(&l.arena, &l.policy, STR("b"), &l.err), REIN_INPUT);
   assert_int_equal(l.err.text, T_POLICY_NO_EQUALS);
   assert_int_equal(policy_add(&l.arena, &l.policy, STR("b="), &l.err), REIN_INPUT);
-  assert_int_equal(policy_add(&l.arena, &l.policy, STR("host(a=b)=deny"), &l.err), REIN_INPUT);
-  assert_int_equal(l.err.text, T_POLICY_PATTERN);
-  static const struct rein_tool rows[] = {{.name = "a"}};
-  size_t idle = policy_idle_rule(&l.policy, rows, 1, 0);
+  assert_int_equal(policy_add(&l.arena, &l.policy, STR("host(a=b)=deny"), &l.err), REIN_OK);
+  assert_true(str_is(l.policy.rules[0].pattern, "a=b"));
+  static const struct rein_tool rows[] = {{.name = "a", .urls = "url"}};
+  enum text_id why;
+  struct str other;
+  size_t idle = policy_idle_rule(&l.policy, rows, 1, 0, &why, &other);
+  assert_int_equal(why, T_POLICY_IDLE_TOOL);
   assert_true(str_is(l.policy.rules[idle].tool, "b"));
-  idle = policy_idle_rule(&l.policy, rows, 1, idle + 1);
+  idle = policy_idle_rule(&l.policy, rows, 1, idle + 1, &why, &other);
   assert_true(str_is(l.policy.rules[idle].source, "b=deny"));
-  assert_int_equal(policy_idle_rule(&l.policy, rows, 1, idle + 1), l.policy.count);
+  assert_int_equal(policy_idle_rule(&l.policy, rows, 1, idle + 1, &why, &other), l.policy.count);
   arena_release(&l.arena);
 }
 
