@@ -193,6 +193,8 @@ struct rein_question {
   const char *args; /* the exact bytes that will run */
   size_t args_len;
   const char *rule; /* what asks: a rule of the policy, or the row's verdict */
+  bool tainted;     /* it would send out, and private data was read and outside text seen */
+  bool unclear;     /* a command with more than one reading, or with redirections */
 };
 
 /* Decides about one call: REIN_ALLOW, or REIN_DENY; anything else is a denial.
@@ -310,7 +312,8 @@ struct rein_want {
   const struct rein_tool *tool; /* ASK, RUN: the row you gave */
   const char *args;             /* ASK, RUN: the exact bytes that are to run */
   size_t args_len;
-  const char *rule; /* ASK: what asks */
+  const char *rule;      /* ASK: what asks */
+  bool tainted, unclear; /* ASK: as in struct rein_question */
   enum rein_outcome outcome;
 };
 

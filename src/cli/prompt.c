@@ -56,11 +56,18 @@ static void show_question(struct prompt *prompt) {
   buf_release(&b);
 }
 
+static void put_warning(struct buf *out, enum rein_lang lang, enum text_id why) {
+  buf_lit(out, "\n  ! ");
+  TEXT_PUT(out, lang, why);
+}
+
 static void show_call(struct prompt *prompt, bool all) {
   struct buf b;
   buf_init(&b, QUESTION_BYTES_MAX);
   prompt_put(&b, prompt->cli->lang, prompt->tool->name, buf_str(&prompt->rule),
              buf_str(&prompt->args), all);
+  if (prompt->tainted) put_warning(&b, prompt->cli->lang, T_CLI_ASK_TAINTED);
+  if (prompt->unclear) put_warning(&b, prompt->cli->lang, T_CLI_ASK_UNCLEAR);
   if (b.fail)
     cli_no_memory(prompt->cli);
   else
@@ -68,16 +75,17 @@ static void show_call(struct prompt *prompt, bool all) {
   buf_release(&b);
 }
 
-void prompt_ask(struct prompt *prompt, struct run *run, uint32_t call, const struct tool *tool,
-                struct str args, struct str rule) {
+void prompt_ask(struct prompt *prompt, struct run *run, const struct action *ask) {
   prompt->run = run;
-  prompt->call = call;
-  prompt->tool = tool;
+  prompt->call = ask->id;
+  prompt->tool = ask->tool;
+  prompt->tainted = ask->tainted;
+  prompt->unclear = ask->unclear;
   prompt->open = true;
   buf_reset(&prompt->args);
   buf_reset(&prompt->rule);
-  buf_put(&prompt->args, args);
-  buf_put(&prompt->rule, rule);
+  buf_put(&prompt->args, ask->args);
+  buf_put(&prompt->rule, ask->rule);
   screen_status(&prompt->cli->screen, STR_NONE);
   int failed = uv_poll_start(&prompt->poll, UV_READABLE | UV_DISCONNECT, on_input);
   if (failed || prompt->args.fail || prompt->rule.fail) {
@@ -89,27 +97,32 @@ void prompt_ask(struct prompt *prompt, struct run *run, uint32_t call, const str
   show_question(prompt);
 }
 
+/* Why this yes does not count; T_NONE: it does. */
+static enum text_id refuse_yes(const struct prompt *prompt, enum answer said) {
+  bool once = prompt->tainted || prompt->unclear;
+  if (loop_now(prompt->loop) - prompt->shown_ms < PROMPT_MS) return T_CLI_ASK_SOON;
+  if (once && said == ANSWER_ENTER) return T_CLI_ASK_TYPED;
+  if (once && said != ANSWER_YES) return T_CLI_ASK_ONCE;
+  return said == ANSWER_PROJECT ? T_CLI_ASK_PROJECT : T_NONE;
+}
+
 static void on_line(struct prompt *prompt, struct str line) {
   struct str reason = STR_NONE;
-  bool soon = loop_now(prompt->loop) - prompt->shown_ms < PROMPT_MS;
   screen_asked(&prompt->cli->screen);
-  switch (prompt_read(line, &reason)) {
+  enum answer said = prompt_read(line, &reason);
+  enum text_id again = refuse_yes(prompt, said);
+  switch (said) {
   case ANSWER_NO: answer(prompt, REIN_DENY, reason, false); return;
+  case ANSWER_ENTER:
   case ANSWER_YES:
-    if (!soon) {
-      answer(prompt, REIN_ALLOW, STR_NONE, false);
-      return;
-    }
-    cli_say(prompt->cli, T_CLI_ASK_SOON);
-    break;
   case ANSWER_THIS:
-    if (!soon) {
-      answer(prompt, REIN_ALLOW, STR_NONE, true);
+  case ANSWER_PROJECT:
+    if (!again) {
+      answer(prompt, REIN_ALLOW, STR_NONE, said == ANSWER_THIS);
       return;
     }
-    cli_say(prompt->cli, T_CLI_ASK_SOON);
+    cli_say(prompt->cli, again);
     break;
-  case ANSWER_PROJECT: cli_say(prompt->cli, T_CLI_ASK_PROJECT); break;
   case ANSWER_VIEW: show_call(prompt, true); break;
   case ANSWER_OTHER: cli_say(prompt->cli, T_CLI_ASK_OTHER); break;
   }

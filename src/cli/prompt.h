@@ -2,7 +2,7 @@
  * and signals work while it is open.
  *
  *   prompt_open(&prompt, cli, loop, &err);
- *   prompt_ask(&prompt, run, call, tool, args, rule);   // driver_answer follows
+ *   prompt_ask(&prompt, run, action);                   // driver_answer follows
  *   prompt_drop(&prompt);                               // the run ended meanwhile
  *   prompt_close(&prompt);
  */
@@ -18,6 +18,7 @@
 
 /* What a line says. */
 enum answer {
+  ANSWER_ENTER, /* yes, where nothing need be typed */
   ANSWER_YES,
   ANSWER_NO,
   ANSWER_THIS,    /* a: this exact call, for this run */
@@ -35,6 +36,7 @@ struct prompt {
   struct run *run;
   uint32_t call;
   const struct tool *tool;
+  bool tainted, unclear; /* needs a typed yes, for once */
   struct buf args, rule; /* copies, for showing them again */
   int64_t shown_ms;
   char line[PROMPT_LINE_MAX];
@@ -45,8 +47,7 @@ struct prompt {
 bool prompt_possible(const struct cli *cli);
 enum rein_code prompt_open(struct prompt *prompt, struct cli *cli, struct loop *loop,
                            struct err *err) REIN_CHECKED;
-void prompt_ask(struct prompt *prompt, struct run *run, uint32_t call, const struct tool *tool,
-                struct str args, struct str rule);
+void prompt_ask(struct prompt *prompt, struct run *run, const struct action *ask);
 void prompt_drop(struct prompt *prompt);
 void prompt_close(struct prompt *prompt);
 

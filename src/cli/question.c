@@ -16,11 +16,12 @@ static bool is_one_of(struct str word, const char *const *words) {
 }
 
 enum answer prompt_read(struct str line, struct str *reason) {
-  static const char *const yes[] = {"", "y", "yes", "ㅛ", "예", "네", NULL};
+  static const char *const yes[] = {"y", "yes", "ㅛ", "예", "네", NULL};
   static const char *const no[] = {"n", "no", "ㅜ", "아니오", "아니요", NULL};
   static const char *const view[] = {"v", "ㅍ", NULL};
   struct str word, rest;
   line = str_trim(line);
+  if (!line.n) return ANSWER_ENTER;
   if (is_one_of(line, yes)) return ANSWER_YES;
   if (str_is(line, "a")) return ANSWER_THIS;
   if (str_is(line, "A")) return ANSWER_PROJECT;

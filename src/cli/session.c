@@ -180,25 +180,24 @@ static void on_ended(void *ctx, struct run *run, const struct agent_end *end) {
 /* ---- approval --------------------------------------------------------------- */
 
 /* Nobody is there: no, at once, with the rule and the flag that would allow it. */
-static void refuse(struct session *s, struct run *run, uint32_t call, const struct tool *tool,
-                   struct str rule) {
+static void refuse(struct session *s, struct run *run, const struct action *ask) {
   struct buf reason;
   buf_init(&reason, ASK_REASON_MAX);
-  cli_say(s->cli, T_DRIVER_ASK_NOBODY, tool->name, rule);
-  TEXT_PUT(&reason, s->setup->agent.model_lang, T_DRIVER_ASK_NOBODY, tool->name, rule);
-  driver_answer(run, call, REIN_DENY, BY_NOBODY, buf_str(&reason), false);
+  cli_say(s->cli, T_DRIVER_ASK_NOBODY, ask->tool->name, ask->rule, ask->lift);
+  TEXT_PUT(&reason, s->setup->agent.model_lang, T_DRIVER_ASK_NOBODY, ask->tool->name, ask->rule,
+           ask->lift);
+  driver_answer(run, ask->id, REIN_DENY, BY_NOBODY, buf_str(&reason), false);
   buf_release(&reason);
 }
 
-static void on_ask(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
-                   struct str args, struct str rule) {
+static void on_ask(void *ctx, struct run *run, const struct action *ask) {
   struct session *s = ctx;
   if (!s->can_ask) {
-    refuse(s, run, call, tool, rule);
+    refuse(s, run, ask);
     return;
   }
   status_doing(&s->status, run, STR_NONE);
-  prompt_ask(&s->prompt, run, call, tool, args, rule);
+  prompt_ask(&s->prompt, run, ask);
 }
 
 /* Once: the run ends in order, at the loop's next turn. Again, long after that:

@@ -3,6 +3,7 @@
 #include "cli/setup.h"
 
 #include "base/utf8.h"
+#include "cli/named_rows.h"
 #include "cli/near.h"
 #include "tools/tools.h"
 
@@ -63,13 +64,10 @@ int setup_rows(struct cli *cli, struct setup *setup) {
   return 0;
 }
 
-/* A rule for a tool that does not exist is a slip worth a word. */
-static void warn_idle_rules(struct cli *cli, const struct setup *setup) {
-  struct rein_tool all[ROWS_MAX];
-  size_t count = 0;
-  for (; builtin_tools[count] && count < ROWS_MAX; count++)
-    all[count] = *builtin_tools[count];
-  const struct policy *policy = &setup->policy;
+/* A rule that can never match is a slip worth a word. */
+static void warn_idle_rules(struct cli *cli, const struct policy *policy) {
+  struct rein_tool all[NAMED_ROWS_MAX];
+  size_t count = named_rows(all);
   enum text_id why;
   struct str other;
   for (size_t i = 0; (i = policy_idle_rule(policy, all, count, i, &why, &other)) < policy->count;
@@ -77,9 +75,22 @@ static void warn_idle_rules(struct cli *cli, const struct setup *setup) {
     cli_say(cli, why, policy->rules[i].source, other);
 }
 
+/* A policy that fails its own tests is a config error. */
+static enum rein_code check_tests(const struct policy *policy, struct err *err) {
+  struct rein_tool all[NAMED_ROWS_MAX];
+  struct policy_tests t;
+  enum rein_code code = policy_test(policy, all, named_rows(all), STR_NONE, NULL, NULL, &t, err);
+  if (code || !t.failed) return code;
+  return ERR(err, REIN_INPUT, T_POLICY_TEST_FAILED, t.tool, t.call, str_of(verdict_word(t.want)),
+             str_of(verdict_word(t.got)), t.rule);
+}
+
+/* The config's own tests hold for the config alone: before any flag. */
 int setup_policy(struct cli *cli, struct setup *setup) {
   struct err err = {0};
-  if (policy_load(&cli->arena, cli->policy, &setup->policy, &err)) {
+  enum rein_code code = policy_load(&cli->arena, cli->policy, &setup->policy, &err);
+  if (!code) code = check_tests(&setup->policy, &err);
+  if (code) {
     if (err.code != REIN_INPUT) return cli_fail(cli, &err);
     cli_say_at(cli, cli->config_path, &err);
     return 2;
@@ -88,7 +99,7 @@ int setup_policy(struct cli *cli, struct setup *setup) {
     if (policy_add(&cli->arena, &setup->policy, cli->options.rules[i], &err))
       return cli_fail(cli, &err);
   setup->agent.policy = &setup->policy;
-  warn_idle_rules(cli, setup);
+  warn_idle_rules(cli, &setup->policy);
   return 0;
 }
 

@@ -27,7 +27,7 @@ static void answer_nobody(struct run *run, const struct action *action) {
   struct buf reason;
   buf_init(&reason, ASK_REASON_MAX);
   TEXT_PUT(&reason, run->spec.agent.model_lang, T_DRIVER_ASK_NOBODY, action->tool->name,
-           action->rule);
+           action->rule, action->lift);
   driver_answer(run, action->id, REIN_DENY, BY_NOBODY, buf_str(&reason), false);
   buf_release(&reason);
 }
@@ -44,7 +44,7 @@ void ask_start(struct run *run, const struct action *action) {
   if (!run->spec.ask)
     answer_nobody(run, action);
   else
-    run->spec.ask(run->spec.ask_ctx, run, a->id, action->tool, action->args, action->rule);
+    run->spec.ask(run->spec.ask_ctx, run, action);
 }
 
 void driver_answer(struct run *run, uint32_t call, enum rein_verdict verdict, enum decider by,

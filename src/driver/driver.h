@@ -39,10 +39,9 @@ struct watch {
   void *ctx;
 };
 
-/* A question to a person. Answer with driver_answer, now or later, on the
- * loop's thread. NULL: nobody can be asked. */
-typedef void (*ask_fn)(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
-                       struct str args, struct str rule);
+/* A question to a person about the call ask->id, borrowed while it is asked.
+ * Answer with driver_answer, now or later, on the loop's thread. NULL: nobody can be asked. */
+typedef void (*ask_fn)(void *ctx, struct run *run, const struct action *ask);
 
 #define IDLE_MS_DEFAULT 300000 /* five minutes: reasoning models are silent for some */
 #define CALL_MS_DEFAULT 120000 /* of one call whose row names no limit */

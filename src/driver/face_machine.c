@@ -174,6 +174,8 @@ static void want_call(struct rein_machine *m, const struct action *action, struc
   buf_reset(&m->rule);
   buf_put(&m->rule, action->rule);
   want->rule = buf_z(&m->rule);
+  want->tainted = action->tainted;
+  want->unclear = action->unclear;
 }
 
 /* One action; it may be something that the caller need not do. */

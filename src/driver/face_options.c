@@ -259,12 +259,23 @@ static enum rein_code add_rows(struct face *f, enum face_use use, struct err *er
   return code;
 }
 
+/* A policy that fails its own tests is not used. */
+static enum rein_code check_policy(const struct face *f, struct err *err) {
+  struct policy_tests t;
+  enum rein_code code =
+      policy_test(&f->policy, f->rows, f->row_count, STR_NONE, NULL, NULL, &t, err);
+  if (code || !t.failed) return code;
+  return ERR(err, REIN_INPUT, T_POLICY_TEST_FAILED, t.tool, t.call, str_of(verdict_word(t.want)),
+             str_of(verdict_word(t.got)), t.rule);
+}
+
 static enum rein_code load_policy(struct face *f, struct err *err) {
   struct json *doc = NULL;
   enum rein_code code = REIN_OK;
   if (f->o.policy_json)
     code = json_parse(&f->arena, str_of(f->o.policy_json), JSON_COMMENTS | JSON_UNIQUE, &doc, err);
-  return code == REIN_OK ? policy_load(&f->arena, doc, &f->policy, err) : code;
+  if (code == REIN_OK) code = policy_load(&f->arena, doc, &f->policy, err);
+  return code == REIN_OK ? check_policy(f, err) : code;
 }
 
 enum rein_code face_open(const struct rein_options *options, enum face_use use, struct face *face,

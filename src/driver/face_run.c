@@ -71,25 +71,23 @@ static void dropped(void *ctx) {
   approval_free(ctx);
 }
 
-static bool fill_question(struct approval *a, const struct tool *tool, struct str args,
-                          struct str rule) {
+static bool fill_question(struct approval *a, const struct action *ask) {
   struct str name, text, why;
-  arena_init(&a->arena, args.n + (1u << 20));
-  if (!arena_str(&a->arena, tool->name, &name) || !arena_str(&a->arena, args, &text) ||
-      !arena_str(&a->arena, rule, &why))
+  arena_init(&a->arena, ask->args.n + (1u << 20));
+  if (!arena_str(&a->arena, ask->tool->name, &name) || !arena_str(&a->arena, ask->args, &text) ||
+      !arena_str(&a->arena, ask->rule, &why))
     return false;
-  a->question = (struct rein_question){name.p, text.p, text.n, why.p};
+  a->question = (struct rein_question){name.p, text.p, text.n, why.p, ask->tainted, ask->unclear};
   return true;
 }
 
-static void on_ask(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
-                   struct str args, struct str rule) {
+static void on_ask(void *ctx, struct run *run, const struct action *ask) {
   struct session *s = ctx;
   struct approval *a = mem_zero(sizeof *a);
-  bool ok = a && fill_question(a, tool, args, rule);
+  bool ok = a && fill_question(a, ask);
   if (ok) {
     a->session = s;
-    a->call = call;
+    a->call = ask->id;
     a->fn = s->face.o.approve;
     a->ctx = s->face.o.approve_ctx;
     ok = loop_work(s->loop, approve, approved, dropped, a) == REIN_OK;
@@ -100,7 +98,7 @@ static void on_ask(void *ctx, struct run *run, uint32_t call, const struct tool 
   }
   if (a) approval_free(a);
   struct str why = str_of(text_raw(T_DRIVER_NO_MEMORY, s->face.config.model_lang));
-  driver_answer(run, call, REIN_DENY, BY_NOBODY, why, false);
+  driver_answer(run, ask->id, REIN_DENY, BY_NOBODY, why, false);
 }
 
 /* -- watching -- */

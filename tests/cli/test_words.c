@@ -15,7 +15,7 @@ static void answers(void **state) {
     enum answer answer;
     const char *reason;
   } rows[] = {
-      {"", ANSWER_YES, ""},         {"  ", ANSWER_YES, ""},
+      {"", ANSWER_ENTER, ""},       {"  ", ANSWER_ENTER, ""},
       {"y", ANSWER_YES, ""},        {"Y", ANSWER_YES, ""},
       {"yes", ANSWER_YES, ""},      {"ㅛ", ANSWER_YES, ""},
       {"예", ANSWER_YES, ""},       {"네 ", ANSWER_YES, ""},

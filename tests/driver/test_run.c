@@ -358,13 +358,9 @@ static void test_nobody_listens(void **state) {
 
 /* -- asking -- */
 
-static void ask_yes(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
-                    struct str args, struct str rule) {
+static void ask_yes(void *ctx, struct run *run, const struct action *ask) {
   int *times = ctx;
-  (void)tool;
-  (void)args;
-  (void)rule;
-  driver_answer(run, call, ++*times == 1 ? REIN_ALLOW : REIN_DENY, BY_PERSON, STR("because"),
+  driver_answer(run, ask->id, ++*times == 1 ? REIN_ALLOW : REIN_DENY, BY_PERSON, STR("because"),
                 false);
 }
 

@@ -98,13 +98,11 @@ static void test_cancel_while_a_tool_runs(void **state) {
 
 static atomic_int asked;
 
-static void ask_nobody_answers(void *ctx, struct run *run, uint32_t call, const struct tool *tool,
-                               struct str args, struct str rule) {
+static void ask_nobody_answers(void *ctx, struct run *run, const struct action *ask) {
   (void)ctx;
   (void)run;
-  (void)call;
-  assert_true(str_is(tool->name, "risky"));
-  assert_true(args.n > 0 && rule.n > 0);
+  assert_true(str_is(ask->tool->name, "risky"));
+  assert_true(ask->args.n > 0 && ask->rule.n > 0);
   atomic_store(&asked, 1);
 }
 
