@@ -71,8 +71,9 @@ $(B)/have-build: dev/packages-build dev/install
 	@dev/install dev/packages-build
 	@touch $@
 
-$(B)/have-test: dev/packages-test dev/install $(B)/have-build
+$(B)/have-test: dev/packages-test dev/packages-npm dev/install dev/install-npm $(B)/have-build
 	@dev/install dev/packages-test
+	@dev/install-npm $(B)/npm dev/packages-npm
 	@touch $@
 
 # Compilers read these with @file: pkg-config is asked once, and not by make.
