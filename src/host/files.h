@@ -81,7 +81,8 @@ struct files_place {
 enum rein_code files_place_open(const struct files *files, struct str path, enum files_aim aim,
                                 struct files_place *place, struct err *err) REIN_CHECKED;
 void files_place_close(struct files_place *place); /* also after an error */
-/* Appends all its bytes. REIN_LIMIT: more than bytes_max. */
+/* Puts all its bytes into the empty buffer, which takes bytes_max + 1. REIN_LIMIT:
+ * there are more than bytes_max. */
 enum rein_code files_place_read(const struct files_place *place, size_t bytes_max,
                                 struct buf *content, struct err *err) REIN_CHECKED;
 

@@ -12,6 +12,8 @@
 
 _Static_assert(sizeof(((struct files_place *)NULL)->name) == NAME_MAX + 1, "a whole name fits");
 
+#define BLOCK 65536    /* of reads behind the size that was told */
+#define TRIES_MAX 16   /* of a file that is replaced while it is looked for */
 #define FOLDERS_MAX 64 /* names of a path that is made; deeper is a mistake */
 
 /* ---- Paths as text ------------------------------------------------------------------ */
@@ -227,11 +229,9 @@ static enum rein_code look_at_name(const struct files *files, char inside[PATH_M
   return code == REIN_OK ? put_path(files, place, err) : code;
 }
 
-enum rein_code files_place_open(const struct files *files, struct str path, enum files_aim aim,
+static enum rein_code open_once(const struct files *files, struct str path, enum files_aim aim,
                                 struct files_place *place, struct err *err) {
   char inside[PATH_MAX];
-  *place = (struct files_place){.dir = -1, .asked = path};
-  buf_init(&place->path, PATH_MAX);
   enum rein_code code = files_path_inside(files, path, inside, err);
   if (code != REIN_OK) return code;
   if (path_names_folder(path)) return path_kind_fail(T_HOST_PUT_FOLDER, path, err);
@@ -244,6 +244,22 @@ enum rein_code files_place_open(const struct files *files, struct str path, enum
   return code;
 }
 
+enum rein_code files_place_open(const struct files *files, struct str path, enum files_aim aim,
+                                struct files_place *place, struct err *err) {
+  struct err why = {0};
+  enum rein_code code = REIN_OK;
+  for (int i = 0; i < TRIES_MAX; i++) {
+    *place = (struct files_place){.dir = -1, .asked = path};
+    buf_init(&place->path, PATH_MAX);
+    code = open_once(files, path, aim, place, &why);
+    if (code == REIN_OK) return code;
+    if (why.text != T_HOST_PATH_MOVING) break;
+    if (i + 1 < TRIES_MAX) files_place_close(place);
+  }
+  *err = why;
+  return code;
+}
+
 void files_place_close(struct files_place *place) {
   if (place->dir >= 0) (void)close(place->dir);
   buf_release(&place->path);
@@ -252,19 +268,20 @@ void files_place_close(struct files_place *place) {
 
 /* ---- Its bytes ------------------------------------------------------------------------------ */
 
-/* 0, or an errno. At most one byte more than asked for. */
+/* 0, or an errno. At most one byte more than asked for, which tells of more. */
 static int read_all(int fd, size_t bytes_max, struct buf *content) {
   struct stat st;
   if (fstat(fd, &st) != 0) return errno;
   if (!S_ISREG(st.st_mode)) return EAGAIN; /* it was one a moment ago */
-  size_t step = st.st_size > 0 && (size_t)st.st_size < bytes_max ? (size_t)st.st_size + 1 : 65536;
+  size_t step = st.st_size > 0 ? (size_t)st.st_size + 1 : BLOCK;
   while (content->n <= bytes_max) {
-    char *room = buf_room(content, step);
-    ssize_t n = room ? read(fd, room, step) : 0;
+    size_t left = bytes_max + 1 - content->n;
+    char *room = buf_room(content, step < left ? step : left);
+    ssize_t n = room ? read(fd, room, step < left ? step : left) : 0;
     if (n < 0 && errno != EINTR) return errno;
     if (n == 0) break;
     if (n > 0) buf_grown(content, (size_t)n);
-    step = 65536;
+    step = BLOCK;
   }
   return 0;
 }

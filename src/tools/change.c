@@ -26,7 +26,7 @@ static enum rein_code compare(struct change *c, struct err *err) {
 enum rein_code change_open(struct change *c, struct rein_call *call, enum files_aim aim,
                            struct err *err) {
   *c = (struct change){.call = call, .place.dir = -1};
-  buf_init(&c->old, CHANGE_BYTES_MAX + 65536);
+  buf_init(&c->old, CHANGE_BYTES_MAX + 1);
   enum rein_code code =
       files_place_open(call->house->files, call_text(call, "path"), aim, &c->place, err);
   return code == REIN_OK ? compare(c, err) : code;
