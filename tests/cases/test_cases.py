@@ -1,6 +1,7 @@
 """The handed cases that what is built can meet, through the real program and
-real HTTP on loopback. A case's tools that are not built (exec, write_file,
-delete_file) are mapped to ones that are, or their calls are unknown tools.
+real HTTP on loopback. A case's tools that are not built (exec), or that
+would ask (write_file, delete_file), are mapped to others, or their calls are unknown tools;
+test_file_changes.py has what changes files.
 Each test is one case; what a case's expect.md asks is what it asserts."""
 import json
 import os
@@ -556,7 +557,7 @@ class Paths(CaseTest):
             elif op == "search":
                 calls.append(("search_files", arguments(pattern="^원.$", dir=path)))
             else:
-                continue  # edit, delete, cwd: not built; the root that is a link: below
+                continue  # edit, delete: test_file_changes.py; cwd: not built; the root that is a link: below
             wants.append((op, path, want))
         # The links of the case, below the one folder that may be written.
         os.makedirs(os.path.join(self.root, "reports"))
