@@ -408,28 +408,37 @@ static void begin_with(struct place *p, bool there) {
   assert_int_equal(chmod(place_path(p, "w/proj/sub/x"), 0750), 0);
 }
 
+/* Dies at this step; 0: it came through. *new: what is left. */
+static int dies_at(const struct files_want *want, bool there, int end, bool *new) {
+  struct place p;
+  struct stat st;
+  int status;
+  begin_with(&p, there);
+  pid_t child = fork();
+  if (child == 0) _exit(counted(&p, want, end, 0) == REIN_OK ? 0 : 1);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(status == 0 || WTERMSIG(status) == SIGKILL);
+  *new = is_new(&p, there);
+  puts_file(&p, "sub/other", OLD); /* sweeps */
+  assert_true(place_count(&p, "w/proj/sub") <= 2);
+  if (there) {
+    assert_int_equal(stat(place_path(&p, "w/proj/sub/x"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0750);
+  }
+  place_release(&p);
+  return status;
+}
+
 static void killed(void **state) {
   (void)state;
   struct files_want old = same(OLD);
-  int most = 0;
+  const struct files_want *wants[] = {&none, &any, &old};
   for (int mode = 0; mode < 3; mode++) {
-    const struct files_want *want = mode == 0 ? &none : mode == 1 ? &any : &old;
     int olds = 0, news = 0, status = 1;
     for (int end = 1; status != 0; end++) {
-      struct place p;
-      struct stat st;
-      begin_with(&p, mode > 0);
-      pid_t child = fork();
-      if (child == 0) _exit(counted(&p, want, end, 0) == REIN_OK ? 0 : 1);
-      assert_int_equal(waitpid(child, &status, 0), child);
-      assert_true(status == 0 || WTERMSIG(status) == SIGKILL);
-      *(is_new(&p, mode > 0) ? &news : &olds) += 1;
-      most = end > most ? end : most;
-      puts_file(&p, "sub/other", OLD); /* sweeps */
-      assert_true(place_count(&p, "w/proj/sub") <= 2);
-      if (mode && stat(place_path(&p, "w/proj/sub/x"), &st) == 0)
-        assert_int_equal(st.st_mode & 0777, 0750);
-      place_release(&p);
+      bool new;
+      status = dies_at(wants[mode], mode > 0, end, &new);
+      *(new ? &news : &olds) += 1;
     }
     print_message("killed at each of %d steps: %d old, %d new\n", olds + news - 1, olds, news - 1);
     assert_true(olds > 5 && news > 1);
