@@ -378,7 +378,7 @@ static void locked_out(void **state) {
   place_release(&p);
 }
 
-/* ---- dying and failing ------------------------------------------------------------------------- */
+/* ---- dying and failing ---------------------------------- */
 
 static enum rein_code counted(struct place *p, const struct files_want *want, int end, int error) {
   atomic_store(&steps, 0);
