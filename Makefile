@@ -182,6 +182,14 @@ $(B)/plain/bench/%: bench/%.c | $(B)/host.libs
 	$(call say,CC,$<)
 	@$(CC_plain) -std=c17 -D_GNU_SOURCE $(WARN) $(CFLAGS) $< @$(B)/host.libs -o $@
 
+# Runs a tool in its own process, so it is linked with the floors.
+$(B)/plain/bench/search: $(B)/plain/obj/bench/search.o $(patsubst %,$(B)/plain/lib%.a,$(call upto,tools)) \
+    | $(B)/host.libs
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	@$(CC_plain) $(LINK_plain) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
+	  @$(B)/host.libs -o $@
+
 # Prints the machine's table of states, for docs/ARCHITECTURE.md.
 $(B)/plain/states: $(B)/plain/obj/dev/states.o
 	@$(CC_plain) $< -o $@
@@ -239,8 +247,9 @@ check-cli check-cases: $(B)/asan/rein
 format: $(B)/have-test ## format the C files in place
 	@clang-format-14 -i $(ALL_C) $(wildcard include/*.h src/*/*.h tests/support/*.h)
 
-bench: rein examples $(B)/plain/bench/mock $(B)/plain/bench/bare_curl ## figures, into docs/BENCH.md
+bench: rein examples $(B)/plain/bench/mock $(B)/plain/bench/bare_curl $(B)/plain/bench/search ## figures, into docs/BENCH*.md
 	@bench/run --build $(B) --write
+	@bench/search --build $(B) --write
 
 docs: rein $(B)/plain/states ## put what the program prints of itself into docs/
 	@dev/check-docs --build $(B) --write

@@ -22,6 +22,25 @@ static enum regex_hit hit_of(const struct regex *regex, struct str line, size_t 
   return hit;
 }
 
+/* The first look must not pass over a line that matches once it is repaired. */
+static void check_look(const struct regex *regex, struct str raw) {
+  struct regex_scratch *scratch = NULL;
+  struct buf text;
+  buf_init(&text, 4 * SUBJECT_MAX + 4 * REGEX_PATTERN_MAX);
+  buf_lit(&text, "one\n");
+  size_t start = text.n;
+  buf_put(&text, raw);
+  size_t end = text.n;
+  buf_lit(&text, "\ntwo");
+  if (!regex_scratch_new(regex, &scratch) && !text.fail) {
+    assert(regex_look_at(regex, scratch, buf_str(&text)));
+    size_t at = regex_look_next(regex, scratch, start);
+    assert(at >= start && at <= end);
+  }
+  regex_scratch_free(scratch);
+  buf_release(&text);
+}
+
 static void compare(struct str pattern, unsigned flags, struct str line, size_t from) {
   struct regex *fast = NULL, *plain = NULL;
   struct err err = {0};
@@ -35,7 +54,6 @@ static void compare(struct str pattern, unsigned flags, struct str line, size_t 
   enum regex_hit again = hit_of(plain, line, from, &other);
   if (hit == REGEX_YES) {
     assert(match.p >= line.p && match.p + match.n <= line.p + line.n);
-    assert(str_has(match, regex_literal(fast)));
   }
   if (hit <= REGEX_YES && again <= REGEX_YES) {
     assert(hit == again);
@@ -53,7 +71,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   buf_init(&line, 4 * SUBJECT_MAX + 4 * REGEX_PATTERN_MAX);
   utf8_repair(&line, subject);
   struct str one = {buf_z(&line), line.n};
-  if (!line.fail) compare(pattern, data[0] & 1 ? REGEX_IGNORE_CASE : 0, one, data[1] % 8);
+  unsigned flags = data[0] & 1 ? REGEX_IGNORE_CASE : 0;
+  if (!line.fail) compare(pattern, flags, one, data[1] % 8);
+  struct regex *regex = NULL;
+  bool plain = !line.fail && !memchr(subject.n ? subject.p : "", '\n', subject.n);
+  if (plain && !regex_new(pattern, flags, &regex, NULL) && hit_of(regex, one, 0, NULL) == REGEX_YES)
+    check_look(regex, subject);
+  regex_free(regex);
   buf_release(&line);
   return 0;
 }

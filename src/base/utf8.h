@@ -38,6 +38,9 @@ void utf8_fold(struct buf *out, struct str one, bool nocase);
 /* Appends s in its composed form (NFC), so that equal texts become equal bytes;
  * an ill-formed one, or one of more than 1 024 bytes, as it is. */
 void utf8_compose(struct buf *out, struct str s);
+enum utf8_form { UTF8_COMPOSED /* NFC */, UTF8_APART /* NFD */ };
+/* Appends the well-formed s in that form. */
+void utf8_form(struct buf *out, struct str s, enum utf8_form form);
 /* s with controls made visible: \n and \t stay where `lines` is true; ESC and
  * the other C0 and C1 controls and bidirectional overrides become \u{1b}. */
 void utf8_show(struct buf *out, struct str s, bool lines);

@@ -112,25 +112,6 @@ size_t utf8_width(struct str s) {
   return width;
 }
 
-/* ---- Sameness ------------------------------------------------------------ */
-
-#define SAME_BYTES_MAX 1024                  /* a name of a file is at most 255 bytes */
-#define SAME_POINTS_MAX (4 * SAME_BYTES_MAX) /* no character comes apart into more than 4 */
-
-static utf8proc_ssize_t take_apart(struct str s, utf8proc_int32_t points[SAME_POINTS_MAX]) {
-  return utf8proc_decompose((const utf8proc_uint8_t *)s.p, (utf8proc_ssize_t)s.n, points,
-                            SAME_POINTS_MAX, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);
-}
-
-bool utf8_same(struct str a, struct str b) {
-  utf8proc_int32_t a_points[SAME_POINTS_MAX], b_points[SAME_POINTS_MAX];
-  if (str_eq(a, b)) return true;
-  if (!a.n || !b.n || a.n > SAME_BYTES_MAX || b.n > SAME_BYTES_MAX) return false;
-  utf8proc_ssize_t a_n = take_apart(a, a_points), b_n = take_apart(b, b_points);
-  if (a_n != b_n || a_n <= 0 || a_n > SAME_POINTS_MAX) return false;
-  return memcmp(a_points, b_points, (size_t)a_n * sizeof *a_points) == 0;
-}
-
 void utf8_fold(struct buf *out, struct str one, bool nocase) {
   uint32_t cp;
   int last = 0;
@@ -146,15 +127,4 @@ void utf8_fold(struct buf *out, struct str one, bool nocase) {
   }
   for (utf8proc_ssize_t i = 0; i < n; i++)
     utf8_put(out, (uint32_t)points[i]);
-}
-
-void utf8_compose(struct buf *out, struct str s) {
-  utf8proc_int32_t points[SAME_POINTS_MAX + 1]; /* one for the end that is written */
-  bool plain = true;
-  for (size_t i = 0; i < s.n && plain; i++)
-    plain = (unsigned char)s.p[i] < 0x80;
-  utf8proc_ssize_t n = plain || s.n > SAME_BYTES_MAX ? -1 : take_apart(s, points);
-  if (n > 0 && n <= SAME_POINTS_MAX)
-    n = utf8proc_reencode(points, n, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-  buf_put(out, n > 0 ? (struct str){(const char *)points, (size_t)n} : s);
 }

@@ -115,23 +115,3 @@ enum rein_code files_place_delete(const struct files_place *place, const struct 
 /* The path of an open descriptor relative to the root, for judging and showing;
  * "." for the root itself. REIN_INPUT: it is not inside, or was deleted. */
 enum rein_code files_path_of(const struct files *files, int fd, struct buf *path) REIN_CHECKED;
-
-#define FILES_DEPTH_MAX 64 /* folders within each other: one descriptor each */
-
-/* Walks below `path` ("" the root): a folder's entries in bytewise order, each
- * folder visited before what is in it. `skip` (may be NULL) is asked first:
- * true leaves an entry out, with all below it; links are not followed. `visit`
- * returns false to stop. Paths are relative to the root, names as on disk (any
- * bytes). A folder that is not walked is visited and says so. */
-struct files_entry {
-  struct str path, name;
-  int dir_fd; /* open name below it with openat(..., O_NOFOLLOW) */
-  bool is_dir, is_link, is_file;
-  bool unreadable; /* a folder that could not be opened, or */
-  bool too_deep;   /* one FILES_DEPTH_MAX below the start: nothing in it comes */
-  int64_t size;    /* of a file; not yet known to `skip` */
-};
-typedef bool (*files_visit_fn)(void *ctx, const struct files_entry *entry);
-typedef bool (*files_skip_fn)(void *ctx, const struct files_entry *entry);
-enum rein_code files_walk(const struct files *files, struct str path, files_skip_fn skip,
-                          files_visit_fn visit, void *ctx, struct err *err) REIN_CHECKED;

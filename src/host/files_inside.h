@@ -1,7 +1,7 @@
 /* The inside of files: files_path.c turns a model's path into one the kernel
- * may resolve and an errno into a sentence; files.c opens, files_walk.c lists;
- * files_place.c finds where to write, files_write.c the same below one folder,
- * files_put.c replaces and deletes.
+ * may resolve and an errno into a sentence; files.c opens; files_place.c finds
+ * where to write, files_write.c the same below one folder, files_put.c replaces
+ * and deletes. Walking is walk.h's.
  */
 #pragma once
 

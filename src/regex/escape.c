@@ -195,6 +195,7 @@ static bool read_atom(struct parse *p, struct atom *atom) {
 }
 
 static void add_atom(struct parse *p, const struct atom *atom) {
+  p->tree->names_cr |= !atom->many && atom->unit == '\r';
   if (!atom->many) wide_add(p, atom->unit, atom->unit);
 }
 

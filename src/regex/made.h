@@ -1,6 +1,7 @@
 /* A made pattern, between regex.c, which makes it, and match.c, which uses it. */
 #pragma once
 
+#include "regex/look.h"
 #include "regex/regex.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 16
@@ -9,8 +10,9 @@
 struct regex {
   pcre2_general_context *memory; /* PCRE2's door to mem.h */
   pcre2_code *code;
-  bool jit;
+  bool jit, names_cr;
   uint16_t *fold; /* fold.h; NULL: case counts */
-  char *literal;  /* NULL: none */
-  size_t literal_n;
+  struct look look;
 };
+
+struct look_run *regex_scratch_look(struct regex_scratch *scratch);

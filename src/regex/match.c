@@ -35,7 +35,12 @@ struct regex_scratch {
   bool ascii;  /* units and bytes are the same */
   size_t last; /* where the last callout was */
   int64_t steps, took;
+  struct look_run look;
 };
+
+struct look_run *regex_scratch_look(struct regex_scratch *scratch) {
+  return &scratch->look;
+}
 
 static int on_callout(pcre2_callout_block *block, void *ctx) {
   struct regex_scratch *s = ctx;
@@ -72,6 +77,7 @@ enum rein_code regex_scratch_new(const struct regex *regex, struct regex_scratch
 
 void regex_scratch_free(struct regex_scratch *s) {
   if (!s) return;
+  look_run_release(&s->look);
   pcre2_jit_stack_free(s->stack);
   pcre2_match_context_free(s->context);
   pcre2_match_data_free(s->data);
@@ -169,7 +175,6 @@ enum regex_hit regex_match(const struct regex *regex, struct regex_scratch *s, s
                            size_t from, struct str *match) {
   s->took = 0;
   if (from > line.n) return REGEX_NO;
-  if (!str_has(str_part(line, from, line.n), regex_literal(regex))) return REGEX_NO;
   if (line.n > LINE_BYTES_MAX) return REGEX_GAVE_UP;
   if (!make_room(s, line.n + 1)) return REGEX_NO_MEMORY;
   size_t start = widen(s, line, from);

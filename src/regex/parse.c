@@ -40,6 +40,7 @@ struct node *parse_node(struct parse *p, struct node *parent, enum node_kind kin
 
 struct node *parse_unit(struct parse *p, struct node *parent, size_t at, uint16_t unit) {
   struct node *node = parse_node(p, parent, NODE_UNIT, at);
+  p->tree->names_cr |= unit == '\r';
   if (node) node->unit = p->fold ? p->fold[unit] : unit;
   return node;
 }

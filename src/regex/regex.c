@@ -7,7 +7,6 @@
 #include "regex/check.h"
 #include "regex/emit.h"
 #include "regex/fold.h"
-#include "regex/literal.h"
 #include "regex/made.h"
 #include "regex/parse.h"
 
@@ -57,27 +56,15 @@ out:
   return code;
 }
 
-static enum rein_code keep_literal(struct regex *regex, const struct tree *tree) {
-  struct buf literal;
-  buf_init(&literal, LITERAL_BYTES_MAX);
-  literal_find(tree, &literal);
-  if (literal.fail) {
-    buf_release(&literal);
-    return literal.fail;
-  }
-  regex->literal = literal.p;
-  regex->literal_n = literal.n;
-  return REIN_OK;
-}
-
-static enum rein_code translate(struct regex *regex, struct tree *tree) {
+static enum rein_code translate(struct regex *regex, struct tree *tree, unsigned flags) {
   struct buf text;
   buf_init(&text, EMIT_BYTES_MAX);
   enum rein_code code = parse_tree(tree, regex->fold);
+  regex->names_cr = tree->names_cr;
   if (!code) code = check_tree(tree);
   if (!code) code = emit_tree(tree, &text);
   if (!code) code = compile(regex, tree, buf_str(&text));
-  if (!code && !regex->fold) code = keep_literal(regex, tree);
+  if (!code && !tree->unicode) code = look_make(&regex->look, tree, regex->fold, flags & REGEX_FORMS);
   buf_release(&text);
   return code;
 }
@@ -99,7 +86,7 @@ enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **out,
   enum rein_code code = tree_init(&tree, pattern, err);
   tree.unicode = flags & REGEX_UNICODE;
   if (!code) code = regex ? start(regex, flags) : REIN_MEMORY;
-  if (!code) code = translate(regex, &tree);
+  if (!code) code = translate(regex, &tree, flags);
   tree_release(&tree);
   if (code == REIN_MEMORY) ERR(err, REIN_MEMORY, T_REGEX_NO_MEMORY);
   if (code) {
@@ -118,10 +105,10 @@ void regex_free(struct regex *regex) {
   pcre2_code_free(regex->code);
   pcre2_general_context_free(regex->memory);
   mem_free(regex->fold);
-  mem_free(regex->literal);
+  look_release(&regex->look);
   mem_free(regex);
 }
 
-struct str regex_literal(const struct regex *regex) {
-  return (struct str){regex->literal, regex->literal_n};
+bool regex_names_cr(const struct regex *regex) {
+  return regex->names_cr;
 }

@@ -17,9 +17,10 @@ struct regex;
 
 enum regex_flags {
   REGEX_IGNORE_CASE = 1 << 0,
-  REGEX_NO_JIT = 1 << 1, /* as where the system forbids it: slower, same answers */
-  REGEX_UNICODE = 1 << 2 /* as with the u flag: characters are code points, \p{…} and \u{…}
-                          * are known, and a letter's escape that means nothing is an error */
+  REGEX_NO_JIT = 1 << 1,  /* as where the system forbids it: slower, same answers */
+  REGEX_UNICODE = 1 << 2, /* as with the u flag: characters are code points, \p{…} and \u{…}
+                           * are known, and a letter's escape that means nothing is an error */
+  REGEX_FORMS = 1 << 3    /* regex_look_next finds lines in other Unicode forms as well */
 };
 
 /* REIN_INPUT with `at` (byte in the pattern) and a sentence: a syntax error as
@@ -46,5 +47,20 @@ enum regex_hit regex_match(const struct regex *regex, struct regex_scratch *scra
                            struct str line, size_t from, struct str *match);
 /* What the last match took, in about nanoseconds: for those who match a lot. */
 int64_t regex_took(const struct regex_scratch *scratch);
-/* A literal that every match holds, for a fast first look; empty: none known. */
-struct str regex_literal(const struct regex *regex);
+/* Whether the pattern writes a carriage return out (\r, \x0d, \cM, …). */
+bool regex_names_cr(const struct regex *regex);
+
+/* A fast first look over whole lines of a file, before they are split, checked
+ * and repaired (utf8_repair): lines that it passes over do not match; with
+ * REGEX_FORMS not even composed (utf8_form), if it is the pattern composed.
+ *
+ *   regex_look_at(regex, scratch, text);     // borrowed while it is looked at
+ *   while ((at = regex_look_next(regex, scratch, at)) < text.n)
+ *     ... the line around `at` may match; go on behind it
+ */
+bool regex_look_at(const struct regex *regex, struct regex_scratch *scratch, struct str text)
+    REIN_CHECKED; /* false: no memory */
+/* At or behind `from`, which never goes back; text.n: there is none. */
+size_t regex_look_next(const struct regex *regex, struct regex_scratch *scratch, size_t from);
+/* Whether it passes over anything at all; with REGEX_UNICODE it never does. */
+bool regex_looks(const struct regex *regex);

@@ -77,6 +77,7 @@ struct tree {
   uint32_t groups_n;    /* highest number */
   bool names;           /* some group has a name */
   bool unicode;         /* characters are code points, PCRE2 is in UTF mode */
+  bool names_cr;        /* the carriage return is written out, alone or in a class */
   struct err *err;      /* the caller's; may be NULL */
 };
 

@@ -33,6 +33,7 @@ struct call_house {
   const char *github_url, *github_token;
   enum rein_lang model_lang;
   size_t read_points_max;       /* characters of one read_file; 0: 20 000 */
+  unsigned walk_threads;        /* of one search or list; 0: one a processor, at most 8 */
   const struct call_seen *seen; /* by this run, before this call; for rows that write */
 };
 

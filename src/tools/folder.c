@@ -5,14 +5,67 @@
 
 #define PATH_BYTES_MAX 4096 /* Linux takes no longer one */
 
-static const char *const skipped[] = {".git", "node_modules", "dist", "coverage"};
+/* Folders that hold what others made. */
+static const char *const skipped[] = {".git", "node_modules", "dist", "coverage", NULL};
+
+/* ---- what was not entered ------------------------------------------------------------- */
+
+void places_init(struct places *p) {
+  *p = (struct places){0};
+  buf_init(&p->first, 16 * PATH_BYTES_MAX);
+}
+
+void places_release(struct places *p) {
+  buf_release(&p->first);
+}
+
+void places_add(struct places *p, struct str path) {
+  if (p->n++ == 0) buf_put(&p->first, path);
+}
+
+void places_merge(struct places *into, const struct places *p) {
+  if (into->n == 0 && p->n) buf_put(&into->first, buf_str(&p->first));
+  if (p->first.fail) into->first.fail = p->first.fail;
+  into->n += p->n;
+}
+
+void closed_init(struct closed *c) {
+  places_init(&c->folders);
+  places_init(&c->rules);
+}
+
+void closed_release(struct closed *c) {
+  places_release(&c->folders);
+  places_release(&c->rules);
+}
+
+void closed_merge(struct closed *into, const struct closed *c) {
+  places_merge(&into->folders, &c->folders);
+  places_merge(&into->rules, &c->rules);
+}
+
+bool closed_add(struct closed *c, const struct walk_entry *entry) {
+  bool closed = entry->unreadable || entry->too_deep;
+  if (entry->rules_lost) places_add(&c->rules, entry->path);
+  if (closed) places_add(&c->folders, entry->path);
+  return closed;
+}
+
+/* ---- the folder ----------------------------------------------------------------------- */
+
+static enum rein_code make_globs(struct folder *folder, struct str glob, struct err *err) {
+  enum rein_code code = REIN_OK;
+  for (unsigned i = 0; glob.n && i < folder->threads && !code; i++)
+    code = glob_new(glob, &folder->globs[i], err);
+  return code;
+}
 
 enum rein_code folder_open(const struct rein_call *call, struct folder *folder, struct err *err) {
-  struct str dir = call_text(call, "dir"), glob = call_text(call, "glob");
-  *folder = (struct folder){.fd = -1};
+  struct str dir = call_text(call, "dir");
+  *folder = (struct folder){.fd = -1, .threads = walk_threads(call->house->walk_threads)};
   buf_init(&folder->prefix, 2 * PATH_BYTES_MAX);
-  buf_init(&folder->closed_path, 16 * PATH_BYTES_MAX);
-  enum rein_code code = glob.n ? glob_new(glob, &folder->glob, err) : REIN_OK;
+  closed_init(&folder->closed);
+  enum rein_code code = make_globs(folder, call_text(call, "glob"), err);
   if (code) return code;
   code = files_open(call->house->files, dir.n ? dir : STR("."), FILES_DIR, &folder->fd, NULL, err);
   if (code) return code;
@@ -25,38 +78,38 @@ enum rein_code folder_open(const struct rein_call *call, struct folder *folder, 
 void folder_release(struct folder *folder) {
   if (folder->fd >= 0) close(folder->fd);
   folder->fd = -1;
-  glob_free(folder->glob);
-  folder->glob = NULL;
+  for (unsigned i = 0; i < WALK_THREADS_MAX; i++)
+    glob_free(folder->globs[i]);
+  memset(folder->globs, 0, sizeof folder->globs);
   buf_release(&folder->prefix);
-  buf_release(&folder->closed_path);
+  closed_release(&folder->closed);
 }
 
-bool folder_skip(void *ctx, const struct files_entry *entry) {
-  (void)ctx;
-  if (!entry->is_dir) return false;
-  for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
-    if (str_is(entry->name, skipped[i])) return true;
-  return false;
+struct walk_plan folder_plan(const struct rein_call *call, const struct folder *folder) {
+  return (struct walk_plan){.files = call->house->files,
+                            .path = buf_str(&folder->prefix),
+                            .threads = folder->threads,
+                            .ignore = true,
+                            .skip = skipped};
 }
 
-bool folder_wants(struct folder *folder, const struct files_entry *entry) {
-  if (!folder->glob) return true;
+bool folder_wants(struct folder *folder, unsigned thread, const struct walk_entry *entry) {
+  if (!folder->globs[thread]) return true;
   struct str path = entry->path;
   if (folder->prefix.n) path = str_part(path, folder->prefix.n + 1, path.n);
-  return glob_match(folder->glob, path);
+  return glob_match(folder->globs[thread], path);
 }
 
-bool folder_closed(struct folder *folder, const struct files_entry *entry) {
-  bool closed = entry->unreadable || entry->too_deep;
-  if (closed && !folder->closed++) buf_put(&folder->closed_path, entry->path);
-  return closed;
+static void put_places(const struct places *p, enum text_id id, const struct rein_call *call,
+                       struct buf *out) {
+  struct num_text count;
+  if (!p->n) return;
+  CALL_NOTE(out, call, id, str_num(&count, p->n), buf_str(&p->first));
+  buf_c(out, '\n');
+  if (p->first.fail) out->fail = p->first.fail;
 }
 
 void folder_note(const struct folder *folder, const struct rein_call *call, struct buf *out) {
-  struct num_text count;
-  if (!folder->closed) return;
-  CALL_NOTE(out, call, T_TOOLS_NOT_ENTERED, str_num(&count, folder->closed),
-            buf_str(&folder->closed_path));
-  buf_c(out, '\n');
-  if (folder->closed_path.fail) out->fail = folder->closed_path.fail;
+  put_places(&folder->closed.folders, T_TOOLS_NOT_ENTERED, call, out);
+  put_places(&folder->closed.rules, T_TOOLS_RULES_LOST, call, out);
 }

@@ -44,10 +44,16 @@ static bool is_control(unsigned char c) {
   return c < 0x20 ? !(usual >> c & 1) : c == 0x7f;
 }
 
-enum text_id kind_of(struct str head) {
+enum text_id kind_by_magic(struct str head) {
   for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
     if (str_eq(str_part(head, magics[i].at, magics[i].bytes.n), magics[i].bytes))
       return magics[i].id;
+  return T_NONE;
+}
+
+enum text_id kind_of(struct str head) {
+  enum text_id magic = kind_by_magic(head);
+  if (magic != T_NONE) return magic;
   struct str seen = str_part(head, 0, KIND_HEAD);
   size_t controls = 0;
   if (str_find_char(seen, '\0') < seen.n) return T_TOOLS_KIND_OTHER;

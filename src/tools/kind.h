@@ -11,3 +11,5 @@
 
 /* T_NONE: text. Else the kind's name for T_TOOLS_BINARY. */
 enum text_id kind_of(struct str head);
+/* The same by magic bytes alone, which is quick. */
+enum text_id kind_by_magic(struct str head);

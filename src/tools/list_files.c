@@ -14,7 +14,8 @@
 
 #define ENTRIES_SHOWN_MAX 1000
 #define BYTES_SHOWN_MAX (24u << 10) /* a result of more characters would lose its middle */
-#define FOLDER_ENTRIES_MAX 100000   /* sorted in memory; more than that wants a glob */
+#define LIST_BYTES_MAX (BYTES_SHOWN_MAX + (64u << 10))
+#define FOLDER_ENTRIES_MAX 100000 /* sorted in memory; more than that wants a glob */
 #define NAMES_BYTES_MAX (32u << 20)
 
 struct listing {
@@ -25,10 +26,24 @@ struct listing {
   bool late;
 };
 
+/* Counts one more; false: it is not shown. */
+static bool has_room(struct listing *l) {
+  l->all++;
+  if (l->shown < l->all - 1 || l->shown == ENTRIES_SHOWN_MAX || l->text.n > BYTES_SHOWN_MAX)
+    return false;
+  l->shown++;
+  return true;
+}
+
+static void put_line(struct listing *l, struct str line) {
+  if (!has_room(l)) return;
+  buf_put(&l->text, line);
+  buf_c(&l->text, '\n');
+}
+
 /* Names reach the model on one line each: controls in them are made visible. */
 static void put_entry(struct listing *l, struct str folder, struct str name, bool is_dir) {
-  l->all++;
-  if (l->shown < l->all - 1 || l->shown == ENTRIES_SHOWN_MAX || l->text.n > BYTES_SHOWN_MAX) return;
+  if (!has_room(l)) return;
   struct buf b;
   buf_init(&b, 1u << 16);
   utf8_repair(&b, folder);
@@ -38,7 +53,6 @@ static void put_entry(struct listing *l, struct str folder, struct str name, boo
   buf_put(&l->text, is_dir ? STR("/\n") : STR("\n"));
   if (b.fail) l->text.fail = b.fail;
   buf_release(&b);
-  l->shown++;
 }
 
 /* ---- one folder --------------------------------------------------------- */
@@ -115,13 +129,69 @@ static enum rein_code list_folder(struct listing *l, bool *more, struct err *err
 
 /* ---- below a folder ----------------------------------------------------- */
 
-static bool visit(void *ctx, const struct files_entry *entry) {
+/* Of one piece of the walk. */
+struct listed {
+  struct listing listing;
+  struct closed closed;
+};
+
+static bool stopped(void *ctx) {
+  const struct listing *l = ctx;
+  return call_late(&l->clock);
+}
+
+static void *begin(void *ctx) {
+  (void)ctx;
+  struct listed *p = mem_zero(sizeof *p);
+  if (!p) return NULL;
+  buf_init(&p->listing.text, LIST_BYTES_MAX);
+  closed_init(&p->closed);
+  return p;
+}
+
+static size_t visit(void *ctx, unsigned thread, void *piece, const struct walk_entry *entry) {
   struct listing *l = ctx;
-  l->seen++;
+  struct listed *p = piece;
+  if (entry->dir_fd < 0) { /* the start itself: nothing but its rules */
+    (void)closed_add(&p->closed, entry);
+    return 1;
+  }
+  p->listing.seen++;
+  size_t weight = closed_add(&p->closed, entry) || entry->rules_lost;
+  if (!folder_wants(l->folder, thread, entry)) return weight;
+  put_entry(&p->listing, STR_NONE, entry->path, entry->is_dir);
+  return 1;
+}
+
+static bool end(void *ctx, void *piece, bool wanted) {
+  struct listing *l = ctx;
+  struct listed *p = piece;
+  struct str rest = buf_str(&p->listing.text), line;
+  while (wanted && rest.n && str_next(&rest, '\n', &line))
+    put_line(l, line);
+  if (wanted) {
+    l->all += p->listing.all - p->listing.shown; /* those that it had no room for */
+    l->seen += p->listing.seen;
+    closed_merge(&l->folder->closed, &p->closed);
+    if (p->listing.text.fail) l->text.fail = p->listing.text.fail;
+  }
+  closed_release(&p->closed);
+  buf_release(&p->listing.text);
+  mem_free(p);
+  return !l->text.fail;
+}
+
+static enum rein_code list_below(const struct rein_call *call, struct listing *l, struct err *err) {
+  struct walk_plan plan = folder_plan(call, l->folder);
+  plan.enough = SIZE_MAX; /* all are counted */
+  plan.ctx = l;
+  plan.stopped = stopped;
+  plan.begin = begin;
+  plan.visit = visit;
+  plan.end = end;
+  enum rein_code code = walk(&plan, err);
   l->late = call_late(&l->clock);
-  (void)folder_closed(l->folder, entry);
-  if (folder_wants(l->folder, entry)) put_entry(l, STR_NONE, entry->path, entry->is_dir);
-  return !l->late && !l->text.fail;
+  return code;
 }
 
 /* ---- the call ----------------------------------------------------------- */
@@ -138,7 +208,7 @@ static void end_line(struct buf *b) {
 /* What is said when there is nothing to list. */
 static void put_none(const struct rein_call *call, struct listing *l) {
   struct num_text seen;
-  if (l->folder->glob)
+  if (l->folder->globs[0])
     CALL_NOTE(&l->text, call, T_TOOLS_LIST_NONE, shown_dir(call), call_text(call, "glob"),
               str_num(&seen, l->seen));
   else
@@ -165,10 +235,9 @@ static int list(struct rein_call *call, struct folder *folder) {
   struct listing l = {.folder = folder, .clock = call_clock(call)};
   struct err err = {0};
   bool more = false;
-  buf_init(&l.text, BYTES_SHOWN_MAX + (64u << 10));
-  enum rein_code code = folder->glob ? files_walk(call->house->files, buf_str(&folder->prefix),
-                                                  folder_skip, visit, &l, &err)
-                                     : list_folder(&l, &more, &err);
+  buf_init(&l.text, LIST_BYTES_MAX);
+  enum rein_code code =
+      folder->globs[0] ? list_below(call, &l, &err) : list_folder(&l, &more, &err);
   if (!code && rein_call_cancelled(call))
     code = ERR(&err, REIN_CANCELLED, T_TOOLS_CANCELLED, STR("list_files"));
   if (code) {

@@ -1,57 +1,110 @@
 /* Lines that match, from blocks of a file. What is done with them is
  * search_files.c's business; what a pattern means is src/regex's. */
-#include "tools/scan.h"
+#include "tools/scan_inside.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tools/kind.h"
 
-#include <errno.h>
-#include <unistd.h>
+/* ---- patterns ------------------------------------------------------------------------ */
 
-/* Lines are repaired before they are matched; a literal that a repair could
- * make (U+FFFD, a joined surrogate pair) must not be looked for before it. */
-static struct str usable_literal(struct str literal) {
-  for (size_t i = 0; i < literal.n; i++)
-    if ((unsigned char)literal.p[i] >= 0xef) return STR_NONE;
-  return literal;
+/* Whether the text is the same in all Unicode forms; then so is what it finds. */
+static enum rein_code compose(struct str pattern, struct buf *composed, bool *one_form) {
+  struct buf apart;
+  buf_init(&apart, 16 * REGEX_PATTERN_MAX);
+  utf8_form(composed, pattern, UTF8_COMPOSED);
+  utf8_form(&apart, pattern, UTF8_APART);
+  *one_form = str_eq(buf_str(&apart), buf_str(composed));
+  enum rein_code code = composed->fail ? composed->fail : apart.fail;
+  buf_release(&apart);
+  return code;
 }
 
-enum rein_code scan_init(struct scan *scan, const struct regex *regex, struct call_clock clock) {
-  *scan = (struct scan){.regex = regex, .clock = clock, .ended = true};
-  scan->literal = usable_literal(regex_literal(regex));
+enum rein_code scan_pattern_new(struct str pattern, unsigned flags, struct scan_pattern *made,
+                                struct err *err) {
+  struct buf composed;
+  bool one_form = true;
+  *made = (struct scan_pattern){NULL, NULL};
+  buf_init(&composed, 16 * REGEX_PATTERN_MAX);
+  bool plain = pattern.n > REGEX_PATTERN_MAX || !utf8_valid(pattern);
+  enum rein_code code = plain ? REIN_OK : compose(pattern, &composed, &one_form);
+  if (code) code = ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  if (!one_form) flags |= REGEX_FORMS;
+  if (!code) code = regex_new(pattern, flags, &made->regex, err);
+  if (!code && !one_form) code = regex_new(buf_str(&composed), flags, &made->composed, err);
+  buf_release(&composed);
+  if (code) scan_pattern_release(made);
+  return code;
+}
+
+void scan_pattern_release(struct scan_pattern *pattern) {
+  regex_free(pattern->regex);
+  regex_free(pattern->composed);
+  *pattern = (struct scan_pattern){NULL, NULL};
+}
+
+/* ---- one scan ------------------------------------------------------------------------ */
+
+enum rein_code scan_init(struct scan *scan, const struct scan_pattern *pattern,
+                         struct call_clock clock) {
+  *scan = (struct scan){.pattern = pattern, .clock = clock, .ended = true};
+  scan->looks = regex_looks(pattern->regex);
   buf_init(&scan->fixed, 3 * SCAN_BLOCK);
+  buf_init(&scan->form, 16 * SCAN_BLOCK);
   scan->block = mem_resize(NULL, SCAN_BLOCK);
-  return scan->block ? regex_scratch_new(regex, &scan->scratch) : REIN_MEMORY;
+  if (!scan->block) return REIN_MEMORY;
+  enum rein_code code = regex_scratch_new(pattern->regex, &scan->scratch);
+  if (code || !pattern->composed) return code;
+  return regex_scratch_new(pattern->composed, &scan->composed_scratch);
 }
 
 void scan_release(struct scan *scan) {
   regex_scratch_free(scan->scratch);
+  regex_scratch_free(scan->composed_scratch);
   mem_free(scan->block);
+  mem_free(scan->wide_room);
   buf_release(&scan->fixed);
+  buf_release(&scan->form);
   *scan = (struct scan){.ended = true};
 }
 
-void scan_file(struct scan *scan, int fd) {
+void scan_file(struct scan *scan, int fd, size_t size) {
   scan->fd = fd;
-  scan->at = scan->ready = scan->n = 0;
+  scan->size = size;
+  scan->read = 0;
+  scan->at = scan->ready = scan->n = scan->counted = 0;
   scan->next_line = 1;
-  scan->started = scan->eof = scan->nul = scan->ended = false;
+  scan->started = scan->eof = scan->nul = scan->ended = scan->checked = false;
   scan->piece = scan->inside = scan->line_done = false;
+  scan->wide = SCAN_BYTES;
+  scan->wide_left = 0;
   scan->error = 0;
   scan->kind = T_NONE;
 }
 
-/* ---- blocks ------------------------------------------------------------- */
+/* ---- blocks -------------------------------------------------------------------------- */
 
-static void read_block(struct scan *s) {
-  while (s->n < SCAN_BLOCK && !s->eof) {
-    ssize_t n = read(s->fd, s->block + s->n, SCAN_BLOCK - s->n);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) s->error = errno;
-    s->eof = n <= 0;
-    s->n += n > 0 ? (size_t)n : 0;
+/* Counts the lines up to where the scan stands. */
+static void count_lines(struct scan *s) {
+  const char *p = s->block + s->counted, *end = s->block + s->at;
+  while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+    s->next_line++;
+    p++;
   }
+  s->counted = s->at;
+}
+
+/* Reads until there is a whole line, the block is full, or the file ends. */
+static bool read_lines(struct scan *s) {
+  size_t fresh = s->n;
+  while (!s->eof && !s->error && s->n < SCAN_BLOCK) {
+    size_t before = s->n;
+    if (!scan_read(s)) return false;
+    if (s->n == before && s->wide != SCAN_BYTES && SCAN_BLOCK - s->n < 16) break;
+    if (!s->started && s->n >= 2 && s->wide == SCAN_BYTES) return true;
+    if (memchr(s->block + fresh, '\n', s->n - fresh)) break;
+  }
+  return true;
 }
 
 /* The file counts up to the line of its first NUL byte. */
@@ -64,61 +117,84 @@ static void stop_at_nul(struct scan *s, size_t fresh) {
   s->kind = T_TOOLS_KIND_OTHER;
 }
 
+/* What the first bytes say; false: no memory. */
+static bool begin_file(struct scan *s) {
+  struct str head = {s->block, s->n};
+  s->kind = kind_by_magic(head);
+  if (s->kind == T_TOOLS_KIND_UTF16) {
+    s->kind = T_NONE;
+    scan_go_wide(s, head.p[0] == '\xfe');
+    s->started = true;
+    return read_lines(s);
+  }
+  s->started = true;
+  size_t seen = s->n < KIND_HEAD ? s->n : KIND_HEAD;
+  if (s->kind == T_NONE && memchr(s->block, 0, seen)) s->kind = T_TOOLS_KIND_OTHER;
+  bool line = s->kind != T_NONE || memchr(s->block, '\n', s->n);
+  return line || read_lines(s);
+}
+
+/* Reads on behind what is left, which stands at the front. SCAN_HIT: it did. */
+static enum scan_event read_on(struct scan *s) {
+  size_t left = s->n;
+  if (!read_lines(s)) return SCAN_MEMORY;
+  if (!s->started && !s->error && !begin_file(s)) return SCAN_MEMORY;
+  if (s->error) return SCAN_ERROR;
+  if (s->kind != T_NONE && !s->nul) return SCAN_BINARY;
+  stop_at_nul(s, left);
+  return SCAN_HIT;
+}
+
+/* How far the block holds whole lines, or its piece of one; false: nothing. */
+static bool mark_lines(struct scan *s) {
+  const char *end = s->n ? memrchr(s->block, '\n', s->n) : NULL;
+  s->piece = !end && !s->eof;
+  s->ready = s->eof || !end ? s->n : (size_t)(end - s->block) + 1;
+  return s->ready > 0;
+}
+
 /* Moves what is left to the front and reads on. SCAN_HIT: there are lines;
  * SCAN_LONG: there is the first piece of one. */
 static enum scan_event refill(struct scan *s) {
   if (call_late(&s->clock)) return SCAN_LATE;
-  size_t left = s->n - s->at;
-  memmove(s->block, s->block + s->at, left);
-  s->at = s->ready = 0;
-  s->n = left;
-  read_block(s);
-  if (s->error) return SCAN_ERROR;
-  if (!s->started) {
-    s->started = true;
-    s->kind = kind_of((struct str){s->block, s->n});
-    if (s->kind != T_NONE) return SCAN_BINARY;
-  }
-  stop_at_nul(s, left);
-  const char *end = memrchr(s->block, '\n', s->n);
-  s->piece = !end && !s->eof;
-  s->ready = s->eof || !end ? s->n : (size_t)(end - s->block) + 1;
-  if (!s->ready) return s->nul ? SCAN_BINARY : SCAN_END;
+  count_lines(s);
+  s->n -= s->at;
+  if (s->n) memmove(s->block, s->block + s->at, s->n);
+  s->at = s->ready = s->counted = 0;
+  enum scan_event event = read_on(s);
+  if (event != SCAN_HIT) return event;
+  if (!mark_lines(s)) return s->nul ? SCAN_BINARY : SCAN_END;
+  struct str lines = {s->block, s->ready};
+  if (s->looks && !regex_look_at(s->pattern->regex, s->scratch, lines)) return SCAN_MEMORY;
   return s->piece && !s->inside ? SCAN_LONG : SCAN_HIT;
 }
 
-/* ---- lines -------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------- */
 
-static int64_t count_ends(const char *from, const char *to) {
-  int64_t n = 0;
-  while (from < to && (from = memchr(from, '\n', (size_t)(to - from)))) {
-    n++;
-    from++;
+/* Passes over lines that do not match; false: none of these does. */
+static bool pass_over(struct scan *s) {
+  size_t found = regex_look_next(s->pattern->regex, s->scratch, s->at);
+  if (found == s->ready) {
+    if (memchr(s->block + s->at, '\n', s->ready - s->at)) s->inside = s->line_done = false;
+    s->at = s->ready;
+    return false;
   }
-  return n;
-}
-
-/* Passes over lines that do not hold the literal; false: none of these does. */
-static bool to_literal(struct scan *s) {
-  const char *at = s->block + s->at, *ready = s->block + s->ready;
-  const char *found = memmem(at, (size_t)(ready - at), s->literal.p, s->literal.n);
-  const char *end = found ? memrchr(at, '\n', (size_t)(found - at)) : ready - 1;
+  const char *at = s->block + s->at;
+  const char *end = memrchr(at, '\n', found - s->at);
   if (!end) return true; /* it is in the line that begins here */
-  int64_t ends = count_ends(at, end + 1);
-  s->next_line += ends;
   s->at = (size_t)(end + 1 - s->block);
-  if (ends) s->inside = s->line_done = false;
-  return found;
+  s->inside = s->line_done = false;
+  return true;
 }
 
 /* Takes the line at `at`; true: its end was there. */
 static bool take_line(struct scan *s) {
   const char *at = s->block + s->at;
   const char *end = memchr(at, '\n', s->ready - s->at);
+  count_lines(s);
   s->text = (struct str){at, end ? (size_t)(end - at) : s->ready - s->at};
   s->at += s->text.n + (end ? 1 : 0);
   s->line = s->next_line;
-  if (end && s->text.n && s->text.p[s->text.n - 1] == '\r') s->text.n--;
   if (s->line == 1 && !s->inside && str_starts(s->text, STR("\xef\xbb\xbf")))
     s->text = str_part(s->text, 3, s->text.n);
   return end;
@@ -136,22 +212,15 @@ static void end_piece(struct scan *s) {
   s->at = s->n - SCAN_OVERLAP;
   while (s->at < s->n && ((unsigned char)s->block[s->at] & 0xc0) == 0x80)
     s->at++;
-  s->ready = s->at;
+  s->ready = s->counted = s->at;
   s->inside = true;
   s->piece = false;
 }
 
-/* `inside`: the text begins in the middle of its line, where ^ is not. */
-static enum scan_event match_line(struct scan *s, bool inside) {
-  if (!utf8_valid(s->text)) {
-    buf_reset(&s->fixed);
-    utf8_repair(&s->fixed, s->text);
-    if (s->fixed.fail) return SCAN_MEMORY;
-    s->text = buf_str(&s->fixed);
-  }
-  uint32_t cp;
-  size_t from = inside ? utf8_next(s->text, &cp) : 0;
-  switch (regex_match(s->regex, s->scratch, s->text, from, &s->match)) {
+/* ---- matching ------------------------------------------------------------------------ */
+
+static enum scan_event event_of(enum regex_hit hit) {
+  switch (hit) {
   case REGEX_NO: return SCAN_END;
   case REGEX_YES: return SCAN_HIT;
   case REGEX_GAVE_UP: return SCAN_COSTLY;
@@ -160,16 +229,67 @@ static enum scan_event match_line(struct scan *s, bool inside) {
   return SCAN_END;
 }
 
+static bool is_ascii(struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (s.p[i] & 0x80) return false;
+  return true;
+}
+
+/* The line composed, where it is not: a name or a text from macOS. */
+static enum scan_event match_form(struct scan *s, bool inside) {
+  uint32_t cp;
+  if (!s->pattern->composed || is_ascii(s->text)) return SCAN_END;
+  buf_reset(&s->form);
+  utf8_form(&s->form, s->text, UTF8_COMPOSED);
+  if (s->form.fail) return SCAN_MEMORY;
+  struct str text = buf_str(&s->form);
+  size_t from = inside ? utf8_next(text, &cp) : 0;
+  enum scan_event event =
+      event_of(regex_match(s->pattern->composed, s->composed_scratch, text, from, &s->match));
+  if (event == SCAN_HIT) s->text = text;
+  return event;
+}
+
+/* `inside`: the text begins in the middle of its line, where ^ is not. `ended`:
+ * the line's end is there, and the CR of a CR LF belongs to it. */
+static enum scan_event match_line(struct scan *s, bool inside, bool ended) {
+  if (!utf8_valid(s->text)) {
+    buf_reset(&s->fixed);
+    utf8_repair(&s->fixed, s->text);
+    if (s->fixed.fail) return SCAN_MEMORY;
+    s->text = buf_str(&s->fixed);
+  }
+  struct str with_cr = s->text;
+  bool cr = ended && str_ends(s->text, STR("\r"));
+  s->text.n -= cr;
+  s->raw = s->text;
+  uint32_t cp;
+  size_t from = inside ? utf8_next(s->text, &cp) : 0;
+  enum scan_event event =
+      event_of(regex_match(s->pattern->regex, s->scratch, s->text, from, &s->match));
+  if (event == SCAN_END && cr && regex_names_cr(s->pattern->regex))
+    event = event_of(regex_match(s->pattern->regex, s->scratch, with_cr, from, &s->match));
+  return event == SCAN_END ? match_form(s, inside) : event;
+}
+
 /* One line, or one piece of a long one; SCAN_END: nothing to report of it. */
 static enum scan_event scan_line(struct scan *s) {
   bool piece = s->piece, inside = s->inside, done = inside && s->line_done;
-  s->next_line += take_line(s);
+  bool ended = take_line(s);
   if (piece) s->text = whole_characters(s->text);
-  enum scan_event event = done ? SCAN_END : match_line(s, inside);
+  enum scan_event event = done ? SCAN_END : match_line(s, inside, ended);
   s->inside = false;
   s->line_done = piece && (done || event != SCAN_END);
   if (piece) end_piece(s);
   return event;
+}
+
+/* Before the first line that may match is shown: what no text holds. */
+static bool is_no_text(struct scan *s) {
+  if (s->checked) return false;
+  s->checked = true;
+  s->kind = kind_of((struct str){s->block, s->ready});
+  return s->kind != T_NONE;
 }
 
 static bool is_last(enum scan_event event) {
@@ -184,14 +304,16 @@ static enum scan_event scan_step(struct scan *s) {
     s->ended = is_last(event);
     if (event != SCAN_HIT) return event;
   }
-  if (s->literal.n && !to_literal(s)) {
+  if (s->looks && !pass_over(s)) {
     if (s->piece) end_piece(s);
     return SCAN_END;
   }
-  if (call_late(&s->clock)) {
+  bool late = call_late(&s->clock);
+  if (late || is_no_text(s)) {
+    count_lines(s);
     s->line = s->next_line;
     s->ended = true;
-    return SCAN_LATE;
+    return late ? SCAN_LATE : SCAN_BINARY;
   }
   enum scan_event event = scan_line(s);
   s->ended = event == SCAN_MEMORY;

@@ -1,10 +1,14 @@
-/* search_files: lines that match a pattern, below a folder or in one file. A
- * plain walk, one file after the other; what a file's lines are is scan.h's. */
-#include "base/utf8.h"
+/* search_files: lines that match a pattern, below a folder or in one file. The
+ * folder is walked on several threads (host/walk.h), and what they find is put
+ * together in the order of the paths; what a file's lines are is scan.h's, how
+ * they are shown found.h's. */
+#include "tools/folder.h"
+#include "tools/found.h"
 #include "tools/kind.h"
 #include "tools/rows.h"
 #include "tools/scan.h"
-#include "tools/folder.h"
+
+#include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,109 +16,181 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HITS_MAX 20
-#define POINTS_BEFORE 100 /* of a long line, in front of the match */
-#define POINTS_LINE 300
 #define COSTLY_MAX 10 /* lines given up: more of them, and it is the pattern */
 #define NOTES_MAX 5   /* of one sort: what is left out is counted */
 #define TEXT_MAX (256u << 10)
-#define PATH_BYTES_MAX (64u << 10) /* repaired and made visible, one of 4 096 bytes */
+/* Pieces of a walk weigh their hits, and their lines given up, so that what lies
+ * behind enough of them is not begun; a notice weighs a little, for its place. */
+#define WEIGHT_HIT 1000
+#define WEIGHT_COSTLY (WEIGHT_ENOUGH / COSTLY_MAX)
+#define WEIGHT_ENOUGH ((size_t)(FOUND_HITS_MAX + 1) * WEIGHT_HIT)
 
 struct search {
   struct rein_call *call;
   struct folder folder;
-  struct scan scan;
+  struct scan_pattern pattern;
+  struct scan scans[WALK_THREADS_MAX]; /* one a thread, made when it is first used */
+  struct call_clock clock;
   struct buf hits, notes;
-  int64_t shown, files, costly, pieces, rests, unreadable;
-  struct buf unreadable_path;
+  int64_t shown, files, costly, pieces, rests;
+  struct places unreadable;
   int unreadable_error;
-  bool more, late, stop;
+  bool more, late;
+  atomic_bool stop;
   enum rein_code fail;
 };
 
-/* ---- hits ---------------------------------------------------------------- */
+/* ---- one file, on any thread ------------------------------------------------------------- */
 
-/* At most `back` bytes from the end, beginning with a whole character. */
-static struct str tail_bytes(struct str s, size_t back) {
-  size_t from = s.n > back ? s.n - back : 0;
-  while (from < s.n && ((unsigned char)s.p[from] & 0xc0) == 0x80)
-    from++;
-  return str_part(s, from, s.n);
+static size_t take_late(struct search *s, struct found *f, struct str path) {
+  atomic_store(&s->stop, true);
+  found_note(f, FOUND_LATE, path, 0, 0);
+  return 1;
 }
 
-static struct str head_bytes(struct str s, size_t n) {
-  if (n >= s.n) return s;
-  while (n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-    n--;
-  return str_part(s, 0, n);
-}
-
-/* The line, or what stands around the match in a long one. Graphemes are only
- * looked for in bytes that could be shown. */
-static void put_line(struct buf *out, struct str line, struct str match) {
-  size_t at = (size_t)(match.p - line.p);
-  if (!match.p || at > line.n) at = 0;
-  struct str whole = head_bytes(line, 16 * POINTS_LINE);
-  if (whole.n == line.n && utf8_head(line, POINTS_LINE).n == line.n) {
-    buf_put(out, line);
-    return;
+/* A file that is binary from its first bytes was not searched. */
+static size_t take_binary(const struct scan *scan, struct found *f, struct str path) {
+  if (scan->line == 1) {
+    f->files--;
+    return 0;
   }
-  struct str before = tail_bytes(str_part(line, 0, at), 16 * POINTS_BEFORE);
-  before = utf8_tail(before, POINTS_BEFORE);
-  size_t from = at - before.n;
-  struct str rest = head_bytes(str_part(line, from, line.n), 16 * POINTS_LINE);
-  struct str part = utf8_head(rest, POINTS_LINE);
-  if (from) buf_lit(out, "…");
-  buf_put(out, part);
-  if (from + part.n < line.n) buf_lit(out, "…");
+  found_note(f, FOUND_BINARY_REST, path, scan->line, 0);
+  return 1;
 }
 
-/* A path on its line: a control in it must not make two lines of one. */
-static void put_path(struct buf *out, struct str path) {
-  struct buf b;
-  buf_init(&b, PATH_BYTES_MAX);
-  utf8_repair(&b, path);
-  utf8_show(out, buf_str(&b), false);
-  if (b.fail) out->fail = b.fail;
-  buf_release(&b);
-}
-
-static void put_hit(struct search *s, struct str path) {
-  if (s->shown == HITS_MAX) {
-    s->more = s->stop = true;
-    return;
+/* Returns the event's weight. */
+static size_t take_event(struct search *s, struct scan *scan, enum scan_event event,
+                         struct found *f, struct str path) {
+  switch (event) {
+  case SCAN_END: break;
+  case SCAN_HIT: found_hit(f, path, scan); return WEIGHT_HIT;
+  case SCAN_COSTLY: found_note(f, FOUND_COSTLY, path, scan->line, 0); return WEIGHT_COSTLY;
+  case SCAN_LONG: found_note(f, FOUND_PIECES, path, scan->line, 0); return 1;
+  case SCAN_BINARY: return take_binary(scan, f, path);
+  case SCAN_LATE: return take_late(s, f, path);
+  case SCAN_ERROR: found_note(f, FOUND_UNREADABLE, path, 0, scan->error); return 1;
+  case SCAN_MEMORY: f->fail = REIN_MEMORY; return 1;
   }
-  put_path(&s->hits, path);
-  buf_c(&s->hits, ':');
-  buf_num(&s->hits, s->scan.line);
-  buf_c(&s->hits, ':');
-  put_line(&s->hits, s->scan.text, s->scan.match);
-  buf_c(&s->hits, '\n');
-  s->shown++;
+  return 0;
 }
 
-/* ---- notices: behind the hits, each on its line --------------------------- */
+static size_t search_file(struct search *s, unsigned thread, struct found *f, int fd, size_t size,
+                          struct str path) {
+  struct scan *scan = &s->scans[thread];
+  size_t weight = 0;
+  enum scan_event event;
+  if (!scan->block && scan_init(scan, &s->pattern, s->clock)) f->fail = REIN_MEMORY;
+  if (f->fail) return 1;
+  f->files++;
+  scan_file(scan, fd, size);
+  while (weight < WEIGHT_ENOUGH && !f->fail && (event = scan_next(scan)) != SCAN_END)
+    weight += take_event(s, scan, event, f, path);
+  return weight;
+}
 
-static void note_place(struct search *s, enum text_id id, struct str path, int64_t *count) {
+static size_t visit_file(struct search *s, unsigned thread, struct found *f,
+                         const struct walk_entry *entry) {
+  struct stat st;
+  /* not blocking: a pipe may have taken the file's place since it was seen */
+  int fd = openat(entry->dir_fd, entry->name.p,
+                  O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) {
+    found_note(f, FOUND_UNREADABLE, entry->path, 0, errno);
+    return 1;
+  }
+  size_t weight = 0;
+  if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+    weight = search_file(s, thread, f, fd, (size_t)st.st_size, entry->path);
+  close(fd);
+  return weight;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------ */
+
+static bool stopped(void *ctx) {
+  struct search *s = ctx;
+  return atomic_load_explicit(&s->stop, memory_order_relaxed) || rein_call_cancelled(s->call);
+}
+
+static void *begin(void *ctx) {
+  (void)ctx;
+  return found_new();
+}
+
+static size_t visit(void *ctx, unsigned thread, void *piece, const struct walk_entry *entry) {
+  struct search *s = ctx;
+  struct found *f = piece;
+  if (call_late(&s->clock)) return take_late(s, f, entry->path);
+  if (closed_add(&f->closed, entry) || entry->rules_lost) return 1;
+  if (f->fail || f->hits > FOUND_HITS_MAX || !entry->is_file) return 0;
+  return folder_wants(&s->folder, thread, entry) ? visit_file(s, thread, f, entry) : 0;
+}
+
+/* ---- putting together, one piece after the other ------------------------------------------- */
+
+static void note_place(struct search *s, enum text_id id, const struct found_note *n,
+                       int64_t *count) {
   struct num_text line, block;
   if (++*count > NOTES_MAX) return;
-  CALL_NOTE(&s->notes, s->call, id, path, str_num(&line, s->scan.line),
+  CALL_NOTE(&s->notes, s->call, id, found_note_path(n), str_num(&line, n->line),
             str_num(&block, SCAN_BLOCK));
   buf_c(&s->notes, '\n');
 }
 
-static void note_unreadable(struct search *s, struct str path, int error) {
-  if (s->unreadable++) return;
-  buf_put(&s->unreadable_path, path);
-  s->unreadable_error = error;
-}
-
 static void note_late(struct search *s, struct str path) {
   struct num_text ms, files;
-  s->late = s->stop = true;
+  if (s->late) return;
+  s->late = true;
   CALL_NOTE(&s->notes, s->call, T_TOOLS_SEARCH_LATE, str_num(&ms, CALL_WORK_MS_MAX), path,
             str_num(&files, s->files));
   buf_c(&s->notes, '\n');
+}
+
+static void take_note(struct search *s, const struct found_note *n) {
+  switch (n->sort) {
+  case FOUND_COSTLY: note_place(s, T_TOOLS_SEARCH_COSTLY, n, &s->costly); return;
+  case FOUND_PIECES: note_place(s, T_TOOLS_SEARCH_PIECES, n, &s->pieces); return;
+  case FOUND_BINARY_REST: note_place(s, T_TOOLS_SEARCH_BINARY_REST, n, &s->rests); return;
+  case FOUND_LATE: note_late(s, found_note_path(n)); return;
+  case FOUND_UNREADABLE:
+    if (s->unreadable.n == 0) s->unreadable_error = n->error;
+    places_add(&s->unreadable, found_note_path(n));
+    return;
+  }
+}
+
+static void take_hits(struct search *s, const struct found *f) {
+  struct str rest = buf_str(&f->text), line;
+  while (!s->more && str_next(&rest, '\n', &line)) {
+    if (!rest.n && !line.n) break;
+    s->more = s->shown == FOUND_HITS_MAX;
+    if (s->more) break;
+    buf_put(&s->hits, line);
+    buf_c(&s->hits, '\n');
+    s->shown++;
+  }
+}
+
+static bool end(void *ctx, void *piece, bool wanted) {
+  struct search *s = ctx;
+  struct found *f = piece;
+  if (wanted) {
+    s->files += f->files;
+    take_hits(s, f);
+    for (const struct found_note *n = f->first; n && s->costly < COSTLY_MAX; n = n->next)
+      take_note(s, n);
+    closed_merge(&s->folder.closed, &f->closed);
+    if (f->fail) s->fail = f->fail;
+  }
+  found_free(f);
+  return !s->more && !s->fail && s->costly < COSTLY_MAX;
+}
+
+/* ---- the answer ---------------------------------------------------------------------------- */
+
+static struct str shown_dir(const struct rein_call *call) {
+  struct str dir = call_text(call, "dir");
+  return dir.n ? dir : STR(".");
 }
 
 static void note_end(struct search *s) {
@@ -125,9 +201,9 @@ static void note_end(struct search *s) {
              str_num(&b, s->files));
     buf_c(&s->notes, '\n');
   }
-  if (s->unreadable) {
-    CALL_NOTE(&s->notes, s->call, T_TOOLS_SEARCH_UNREADABLE, str_num(&a, s->unreadable),
-              buf_str(&s->unreadable_path), str_of(strerrordesc_np(s->unreadable_error)));
+  if (s->unreadable.n) {
+    CALL_NOTE(&s->notes, s->call, T_TOOLS_SEARCH_UNREADABLE, str_num(&a, s->unreadable.n),
+              buf_str(&s->unreadable.first), str_of(strerrordesc_np(s->unreadable_error)));
     buf_c(&s->notes, '\n');
   }
   folder_note(&s->folder, s->call, &s->notes);
@@ -137,75 +213,11 @@ static void note_end(struct search *s) {
   }
 }
 
-/* ---- files ---------------------------------------------------------------- */
-
-/* A file that is binary from its first bytes was not searched. */
-static void take_binary(struct search *s, struct str path) {
-  if (s->scan.line > 1)
-    note_place(s, T_TOOLS_SEARCH_BINARY_REST, path, &s->rests);
-  else
-    s->files--;
-}
-
-static void take_event(struct search *s, enum scan_event event, struct str path) {
-  switch (event) {
-  case SCAN_END: break;
-  case SCAN_HIT: put_hit(s, path); break;
-  case SCAN_COSTLY:
-    note_place(s, T_TOOLS_SEARCH_COSTLY, path, &s->costly);
-    s->stop |= s->costly >= COSTLY_MAX;
-    break;
-  case SCAN_LONG: note_place(s, T_TOOLS_SEARCH_PIECES, path, &s->pieces); break;
-  case SCAN_BINARY: take_binary(s, path); break;
-  case SCAN_LATE: note_late(s, path); break;
-  case SCAN_ERROR: note_unreadable(s, path, s->scan.error); break;
-  case SCAN_MEMORY: s->fail = REIN_MEMORY; break;
-  }
-}
-
-static void search_file(struct search *s, int fd, struct str path) {
-  enum scan_event event;
-  s->files++;
-  scan_file(&s->scan, fd);
-  while (!s->stop && !s->fail && (event = scan_next(&s->scan)) != SCAN_END)
-    take_event(s, event, path);
-}
-
-static bool visit(void *ctx, const struct files_entry *entry) {
-  struct search *s = ctx;
-  char name[NAME_MAX + 1];
-  struct stat st;
-  if (call_late(&s->scan.clock)) {
-    note_late(s, entry->path);
-    return false;
-  }
-  if (folder_closed(&s->folder, entry) || !entry->is_file || entry->name.n >= sizeof name ||
-      !folder_wants(&s->folder, entry))
-    return true;
-  memcpy(name, entry->name.p, entry->name.n);
-  name[entry->name.n] = 0;
-  /* not blocking: a pipe may have taken the file's place since it was seen */
-  int fd = openat(entry->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0)
-    note_unreadable(s, entry->path, errno);
-  else if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-    search_file(s, fd, entry->path);
-  if (fd >= 0) close(fd);
-  return !s->stop && !s->fail;
-}
-
-/* ---- the call ------------------------------------------------------------- */
-
-static struct str shown_dir(const struct rein_call *call) {
-  struct str dir = call_text(call, "dir");
-  return dir.n ? dir : STR(".");
-}
-
 /* What is said when no line matched. */
 static void put_none(struct search *s) {
   struct num_text files;
   struct str glob = call_text(s->call, "glob");
-  if (s->files || s->late || s->unreadable)
+  if (s->files || s->late || s->unreadable.n)
     CALL_NOTE(&s->hits, s->call, T_TOOLS_SEARCH_NONE, call_text(s->call, "pattern"),
               str_num(&files, s->files));
   else
@@ -222,65 +234,87 @@ static int give(struct search *s) {
   buf_put(&s->hits, buf_str(&s->notes));
   if (s->hits.n) buf_cut(&s->hits, s->hits.n - 1);
   if (s->notes.fail) s->fail = s->notes.fail;
-  if (s->unreadable_path.fail) s->fail = s->unreadable_path.fail;
+  if (s->unreadable.first.fail) s->fail = s->unreadable.first.fail;
   return s->fail ? (int)s->fail : call_give(s->call, &s->hits);
 }
 
 /* One file that `dir` names; why it is not searched stands in the answer. */
 static int search_alone(struct search *s, int fd) {
   struct buf path;
-  buf_init(&path, PATH_BYTES_MAX);
-  enum rein_code code = files_path_of(s->call->house->files, fd, &path);
-  if (!code && (!s->folder.glob || glob_match(s->folder.glob, buf_str(&path))))
-    search_file(s, fd, buf_str(&path));
+  struct stat st;
+  struct found *f = found_new();
+  buf_init(&path, FOUND_PATH_MAX);
+  enum rein_code code = f ? files_path_of(s->call->house->files, fd, &path) : REIN_MEMORY;
+  struct glob *glob = s->folder.globs[0];
+  if (!code && (!glob || glob_match(glob, buf_str(&path))) && !fstat(fd, &st))
+    search_file(s, 0, f, fd, (size_t)st.st_size, buf_str(&path));
   buf_release(&path);
+  if (f) (void)end(s, f, true);
   if (code) return (int)code;
-  if (s->fail || s->scan.kind == T_NONE || s->scan.line != 1) return give(s);
-  enum rein_lang lang = call_lang(s->call);
+  const struct scan *scan = &s->scans[0];
+  if (s->fail || !scan->block || scan->kind == T_NONE || scan->line != 1) return give(s);
   CALL_NOTE(&s->hits, s->call, T_TOOLS_SEARCH_BINARY_ALONE, shown_dir(s->call),
-            str_of(text_raw(s->scan.kind, lang)));
+            str_of(text_raw(scan->kind, call_lang(s->call))));
   return call_give(s->call, &s->hits);
+}
+
+static enum rein_code search_below(struct search *s, struct err *err) {
+  struct walk_plan plan = folder_plan(s->call, &s->folder);
+  plan.enough = WEIGHT_ENOUGH;
+  plan.ctx = s;
+  plan.stopped = stopped;
+  plan.begin = begin;
+  plan.visit = visit;
+  plan.end = end;
+  return walk(&plan, err);
 }
 
 static int search(struct search *s) {
   struct err err = {0}, other = {0};
   int fd = -1;
-  const struct files *files = s->call->house->files;
   enum rein_code code = folder_open(s->call, &s->folder, &err);
-  bool glob_ok = s->folder.glob || !call_text(s->call, "glob").n;
+  bool glob_ok = s->folder.globs[0] || !call_text(s->call, "glob").n;
   if (code == REIN_INPUT && glob_ok &&
-      !files_open(files, shown_dir(s->call), FILES_READ, &fd, NULL, &other)) {
+      !files_open(s->call->house->files, shown_dir(s->call), FILES_READ, &fd, NULL, &other)) {
     int answer = search_alone(s, fd);
     close(fd);
     return answer;
   }
-  if (!code) code = files_walk(files, buf_str(&s->folder.prefix), folder_skip, visit, s, &err);
+  if (!code) code = search_below(s, &err);
   return code ? call_fail(s->call, &err) : give(s);
 }
 
-static int search_with(struct rein_call *call, const struct regex *regex) {
-  struct search s = {.call = call, .folder.fd = -1};
-  buf_init(&s.hits, TEXT_MAX);
-  buf_init(&s.notes, TEXT_MAX);
-  buf_init(&s.unreadable_path, PATH_BYTES_MAX);
-  enum rein_code code = scan_init(&s.scan, regex, call_clock(call));
-  int answer = code ? (int)code : search(&s);
-  scan_release(&s.scan);
-  folder_release(&s.folder);
-  buf_release(&s.unreadable_path);
-  buf_release(&s.notes);
-  buf_release(&s.hits);
+static int search_with(struct rein_call *call, const struct scan_pattern *pattern) {
+  struct search *s = mem_zero(sizeof *s);
+  if (!s) return REIN_MEMORY;
+  s->call = call;
+  s->folder.fd = -1;
+  s->pattern = *pattern;
+  s->clock = call_clock(call);
+  atomic_init(&s->stop, false);
+  buf_init(&s->hits, TEXT_MAX);
+  buf_init(&s->notes, TEXT_MAX);
+  places_init(&s->unreadable);
+  int answer = search(s);
+  for (unsigned i = 0; i < WALK_THREADS_MAX; i++)
+    scan_release(&s->scans[i]);
+  folder_release(&s->folder);
+  places_release(&s->unreadable);
+  buf_release(&s->notes);
+  buf_release(&s->hits);
+  mem_free(s);
   return answer;
 }
 
 static int run(struct rein_call *call) {
   struct err err = {0};
-  struct regex *regex = NULL;
+  struct scan_pattern pattern;
   unsigned flags = rein_call_bool(call, "ignore_case", false) ? REGEX_IGNORE_CASE : 0;
   if (!call->house->files) return CALL_FAIL(call, REIN_INPUT, T_TOOLS_NO_ROOT, STR("search_files"));
-  if (regex_new(call_text(call, "pattern"), flags, &regex, &err)) return call_fail(call, &err);
-  int answer = search_with(call, regex);
-  regex_free(regex);
+  if (scan_pattern_new(call_text(call, "pattern"), flags, &pattern, &err))
+    return call_fail(call, &err);
+  int answer = search_with(call, &pattern);
+  scan_pattern_release(&pattern);
   return answer;
 }
 

@@ -306,37 +306,75 @@ static void long_lines_are_no_reason_to_give_up(void **state) {
   buf_release(&line);
 }
 
-static void knows_what_every_match_holds(void **state) {
-  (void)state;
-  static const struct {
-    const char *pattern, *literal;
-  } rows[] = {
-      {"static", "static"},
-      {"foo.*barbaz", "barbaz"},
-      {"a|b", ""},
-      {"(?:foo)+d", "foo"},
-      {"x(?:ab){2}c", "xab"},
-      {"(?:foo)?d", "d"},
-      {"^\\bfoo\\.c$", "foo.c"},
-      {"(?=foobar)f", "f"},
-      {"한글\\s", "한글"},
-      {"a🙂b", "a🙂b"},
-      {"a\\ud83d", "a"},
-      {"\\ude42bc", "bc"},
-      {"\\ud83d\\ude42x?", "🙂"},
-      {"", ""},
-      {"(?<!abc)d", "d"},
-      {"fo{2}bar", "bar"},
-      {"[.]js[\"]", ".js\""},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct regex *regex = made(str_of(rows[i].pattern), 0);
-    assert_str(regex_literal(regex), str_of(rows[i].literal));
-    regex_free(regex);
-    regex = made(str_of(rows[i].pattern), REGEX_IGNORE_CASE);
-    assert_int_equal(regex_literal(regex).n, 0);
-    regex_free(regex);
+/* What the first look says of a text of several lines: the numbers of the lines
+ * that may match, or "all". */
+static const char *look_over(const char *pattern, unsigned flags, struct str text, char room[64]) {
+  struct regex *regex = made(str_of(pattern), flags);
+  struct regex_scratch *scratch = NULL;
+  size_t at = 0, end;
+  room[0] = 0;
+  assert_int_equal(regex_scratch_new(regex, &scratch), REIN_OK);
+  assert_true(regex_look_at(regex, scratch, text));
+  while ((at = regex_look_next(regex, scratch, at)) < text.n) {
+    int line = 1;
+    for (size_t i = 0; i < at; i++)
+      line += text.p[i] == '\n';
+    (void)snprintf(room + strlen(room), 8, "%d", line);
+    end = at + str_find_char(str_part(text, at, text.n), '\n');
+    at = end + 1;
   }
+  if (!regex_looks(regex)) (void)snprintf(room, 8, "all");
+  regex_scratch_free(scratch);
+  regex_free(regex);
+  return room;
+}
+
+static void looks_first(void **state) {
+  (void)state;
+  static const char text[] =
+      "static int a;\n"                                                            /* 1 */
+      "foo barbaz\n"                                                               /* 2 */
+      "STATIC FOO\n"                                                               /* 3 */
+      "한글 텍스트\n"                                                              /* 4 */
+      "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab\xe1\x84\x80\xe1\x85\xb3\xe1\x86\xaf\n" /* 5 */
+      "x\xffy 🙂\n"                                                              /* 6 */
+      "ab12\r\n"                                                                   /* 7 */
+      "x1y22z333";                                                                 /* 8 */
+  static const struct {
+    const char *pattern;
+    unsigned flags;
+    const char *lines;
+  } rows[] = {
+      {"static", 0, "1"},
+      {"static", REGEX_IGNORE_CASE, "13"},
+      {"foo.*barbaz", 0, "2"},
+      {"foo|static", 0, "12"},
+      {"foo|static", REGEX_IGNORE_CASE, "123"},
+      {"한글", 0, "4"},
+      {"한글", REGEX_FORMS, "45"},
+      {"한글", REGEX_FORMS | REGEX_IGNORE_CASE, "45"},
+      {"[가-힣]{3}", 0, "4"},
+      {"[가-힣]{3}", REGEX_FORMS, "45"},
+      {"🙂", 0, "456"},
+      {"x\\ufffdy", 0, "6"},
+      {"\\d{2}", 0, "78"},
+      {"\\d{3}", 0, "8"},
+      {"\\d\\r", 0, "7"},
+      {"(?:foo)?d", 0, ""},
+      {"[a-c]{2}\\d", 0, "7"},
+      {"", 0, "all"},
+      {"x*", 0, "all"},
+      {"(a)\\1", 0, "127"},
+      {"(?=foo)", 0, "all"},
+      {"[]", 0, ""},
+      {"nowhere|absent", 0, ""},
+      {"[^]\\n", 0, ""},
+  };
+  char room[64];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_string_equal(
+        look_over(rows[i].pattern, rows[i].flags, (struct str){text, sizeof text - 1}, room),
+        rows[i].lines);
 }
 
 static bool scenario(void *ctx) {
@@ -448,7 +486,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(goes_on_behind_a_byte),
       cmocka_unit_test(gives_up_and_stays_usable),
       cmocka_unit_test(long_lines_are_no_reason_to_give_up),
-      cmocka_unit_test(knows_what_every_match_holds),
+      cmocka_unit_test(looks_first),
       cmocka_unit_test(memory_may_fail_anywhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
