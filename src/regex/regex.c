@@ -64,7 +64,8 @@ static enum rein_code translate(struct regex *regex, struct tree *tree, unsigned
   if (!code) code = check_tree(tree);
   if (!code) code = emit_tree(tree, &text);
   if (!code) code = compile(regex, tree, buf_str(&text));
-  if (!code && !tree->unicode) code = look_make(&regex->look, tree, regex->fold, flags & REGEX_FORMS);
+  if (!code && !tree->unicode)
+    code = look_make(&regex->look, tree, regex->fold, flags & REGEX_FORMS);
   buf_release(&text);
   return code;
 }
