@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX (600u << 20) /* the largest record, and a little more */
-#define STUCK_MS 1000               /* a run that was cancelled ends within milliseconds */
+#define TWIN_MS 100                 /* one press may come twice: from the terminal and a wrapper */
 #define LEAVE_MS 250                /* what an interrupted tool gets before it is left */
 
 struct session {
@@ -200,12 +200,12 @@ static void on_ask(void *ctx, struct run *run, const struct action *ask) {
   prompt_ask(&s->prompt, run, ask);
 }
 
-/* Once: the run ends in order, at the loop's next turn. Again, long after that:
- * it did not, and the person does not want to wait. */
+/* Once: the run ends in order, at the loop's next turn. Again, by another press:
+ * at once. What is in the journal is enough to go on from. */
 static void on_signal(void *ctx, int signum) {
   struct session *s = ctx;
   int64_t now = loop_now(s->loop);
-  if (s->signal_ms && now - s->signal_ms >= STUCK_MS) {
+  if (s->signal_ms && now - s->signal_ms >= TWIN_MS) {
     screen_status(&s->cli->screen, STR_NONE);
     _exit(session_none(s->cli, REIN_OUTCOME_CANCELLED, signum));
   }
