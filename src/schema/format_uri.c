@@ -155,7 +155,7 @@ static bool is_expression(struct str s) {
 static bool is_template_text(struct str s) {
   for (size_t i = 0; i < s.n; i++) {
     unsigned char c = (unsigned char)s.p[i];
-    if (c <= 0x20 || c == 0x7f || is_one_of((char)c, "\"'<>\\^`|}")) return false;
+    if (c <= 0x20 || c == 0x7f || is_one_of((char)c, "\"<>\\^`|}")) return false;
     if (c == '%' && !format_hex(str_part(s, i + 1, s.n), 2)) return false;
   }
   return true;
