@@ -1,6 +1,10 @@
 # Printed by `rein help --completion fish`; do not edit.
 complete -c rein -n __fish_use_subcommand -a run -d 'carry a task to its outcome, with tools (default)'
 complete -c rein -n __fish_use_subcommand -a resume -d 'go on with a run of the past'
+complete -c rein -n __fish_use_subcommand -a runs -d 'list the runs, or those that say a word'
+complete -c rein -n __fish_use_subcommand -a show -d 'the records of a run'
+complete -c rein -n __fish_use_subcommand -a replay -d 'check that each request comes out again as it went'
+complete -c rein -n __fish_use_subcommand -a fork -d 'a new run from a copy of another'
 complete -c rein -n __fish_use_subcommand -a ask -d 'one request, no tools, no loop'
 complete -c rein -n __fish_use_subcommand -a tools -d 'list the built-in tools and the policy\'s verdicts'
 complete -c rein -n __fish_use_subcommand -a script -d 'serve a script of model replies over local HTTP'

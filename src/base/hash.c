@@ -22,3 +22,18 @@ uint64_t hash_end(uint64_t h) {
   h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
   return h ^ (h >> 31);
 }
+
+/* Multiply and fold, eight bytes a step (as in FNV, but wider); the length ends it. */
+uint64_t hash_bytes(struct str s) {
+  const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t h = HASH_START, word = 0;
+  size_t i = 0;
+  for (; i + sizeof word <= s.n; i += sizeof word) {
+    memcpy(&word, s.p + i, sizeof word);
+    h = (h ^ word) * odd;
+    h ^= h >> 29;
+  }
+  word = 0;
+  if (i < s.n) memcpy(&word, s.p + i, s.n - i);
+  return hash_end(hash_num((h ^ word) * odd, s.n));
+}

@@ -32,5 +32,6 @@ bool command_is_later(struct str name);
    TAKES(TIME_LIMIT) | TAKES(NO_PROGRESS) | TAKES(IDLE_LIMIT) | TAKES(CONFIG) | TAKES(OUTPUT) |    \
    TAKES(LOG) | TAKES(STORE) | TAKES(QUIET))
 
-extern const struct command command_resume;
+extern const struct command command_resume, command_runs, command_show, command_replay,
+    command_fork;
 extern const struct command command_run, command_ask, command_tools, command_script, command_help;

@@ -10,14 +10,16 @@
 #include "core/limits.h"
 #include "driver/driver.h"
 #include "host/loop.h"
+#include "store/lines.h"
 #include "tools/tools.h"
+#include "wire/wires.h"
 
 #define NAME_PARTS_MAX 4096
+#define LINES_BYTES_MAX (1u << 30) /* a run that was written out */
 
 /* ---- taking --------------------------------------------------------------------- */
 
-/* The exit code of an error about a store or a run. */
-static int fail(struct cli *cli, const struct err *err) {
+int going_on_fail(struct cli *cli, const struct err *err) {
   int exit = cli_fail(cli, err);
   if (err->code == REIN_HELD) return session_none(cli, REIN_OUTCOME_HELD, 0);
   if (err->code == REIN_SYSTEM) return session_none(cli, REIN_OUTCOME_STORE_FAILED, 0);
@@ -28,16 +30,16 @@ int going_on_name(struct cli *cli, struct store *store, struct str *run, size_t 
   struct err err = {0};
   *taken = 0;
   if (cli_value(cli, OPTION_ID_LAST)->num)
-    return store_last(store, &cli->arena, run, &err) ? fail(cli, &err) : 0;
+    return store_last(store, &cli->arena, run, &err) ? going_on_fail(cli, &err) : 0;
   if (cli->word_count == 0) return cli_usage(cli, T_CLI_NO_RUN_NAMED, str_of(cli->command->name));
   *taken = 1;
   return arena_str(&cli->arena, cli->words[0], run) ? 0 : cli_no_memory(cli);
 }
 
-static int open_store(struct cli *cli, struct going_on *on) {
+int going_on_open(struct cli *cli, struct going_on *on) {
   struct err err = {0};
   *on = (struct going_on){0};
-  if (loop_new(&on->loop, &err)) return fail(cli, &err);
+  if (loop_new(&on->loop, &err)) return going_on_fail(cli, &err);
   int exit = place_open(cli, on->loop, &on->store);
   if (exit == rein_outcome_exit(REIN_OUTCOME_STORE_FAILED))
     return session_none(cli, REIN_OUTCOME_STORE_FAILED, 0);
@@ -52,14 +54,15 @@ static int rebuild(struct cli *cli, struct going_on *on) {
   for (; builtin_tools[given.count] && given.count < ROWS_MAX; given.count++)
     rows[given.count] = *builtin_tools[given.count];
   struct replay_watch watch = {.start = resume_rows, .ctx = &given};
-  if (replay_open(on->journal, SIZE_MAX, &watch, &on->replay, &err)) return fail(cli, &err);
+  if (replay_open(on->journal, SIZE_MAX, &watch, &on->replay, &err))
+    return going_on_fail(cli, &err);
   return 0;
 }
 
 int going_on_take(struct cli *cli, struct str run, struct going_on *on) {
   struct err err = {0};
   size_t taken = 0;
-  int exit = open_store(cli, on);
+  int exit = going_on_open(cli, on);
   if (exit) return exit;
   on->run = run;
   if (!run.n) exit = going_on_name(cli, on->store, &on->run, &taken);
@@ -67,8 +70,106 @@ int going_on_take(struct cli *cli, struct str run, struct going_on *on) {
   for (size_t i = taken; i < cli->word_count; i++)
     cli->words[i - taken] = cli->words[i];
   cli->word_count -= taken;
-  if (store_take(on->store, on->run, &on->journal, &err)) return fail(cli, &err);
+  if (store_take(on->store, on->run, &on->journal, &err)) return going_on_fail(cli, &err);
   return rebuild(cli, on);
+}
+
+/* ---- looking and copying ------------------------------------------------------------ */
+
+static void tell_lines(struct cli *cli, struct str path, const struct lines_found *found) {
+  struct num_text one, two;
+  if (found->nul_bytes)
+    cli_say(cli, T_CLI_LINES_NULS, path, str_num(&one, (int64_t)found->nul_bytes));
+  if (found->torn_bytes)
+    cli_say(cli, T_CLI_LINES_TORN, path, str_num(&one, (int64_t)found->torn_bytes));
+  if (found->damaged)
+    cli_say(cli, T_CLI_LINES_DAMAGED, path, str_num(&one, (int64_t)found->damaged),
+            str_num(&two, (int64_t)found->records));
+}
+
+static int look_lines(struct cli *cli, struct str path, struct journal **journal, bool *damaged) {
+  struct err err = {0};
+  struct str text;
+  struct lines_found found;
+  if (cli_read_file(cli, path, LINES_BYTES_MAX, &text, &err)) return cli_fail(cli, &err);
+  if (lines_open(text, journal, &found, &err)) return going_on_fail(cli, &err);
+  tell_lines(cli, path, &found);
+  *damaged = found.damaged > 0;
+  return 0;
+}
+
+static bool is_file(struct str from) {
+  return str_find_char(from, '/') < from.n || str_ends(from, STR(".jsonl"));
+}
+
+int going_on_look(struct cli *cli, struct store *store, struct str from, struct journal **journal) {
+  struct err err = {0};
+  bool damaged;
+  if (is_file(from)) return look_lines(cli, from, journal, &damaged);
+  return store_look(store, from, journal, &err) ? going_on_fail(cli, &err) : 0;
+}
+
+/* Record i of the copy: the first one gets the new run's name. */
+static enum rein_code copy_record(struct journal *from, size_t i, const struct record_head *head,
+                                  struct journal *to, bool *more, struct err *err) {
+  struct str line;
+  struct buf first;
+  enum rein_code code = from->kind->record(from, i, &line, err);
+  *more = !code && line.n > 0;
+  if (!*more) return code;
+  if (i > 0) return to->kind->append(to, line, err);
+  buf_init(&first, LINES_BYTES_MAX);
+  record_put_restart(&first, line, head);
+  code = first.fail ? ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY)
+                    : to->kind->append(to, buf_str(&first), err);
+  buf_release(&first);
+  return code;
+}
+
+static enum rein_code copy(struct cli *cli, struct going_on *on, struct journal *from, size_t count,
+                           size_t *copied, struct err *err) {
+  struct run_name name;
+  struct arena arena;
+  struct agent_config config;
+  struct record_head head;
+  struct str line;
+  bool more = true;
+  arena_init(&arena, LINES_BYTES_MAX);
+  enum rein_code code = run_id_make(&name, err);
+  if (!code) code = from->kind->record(from, 0, &line, err);
+  if (!code && line.n == 0) code = ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
+  if (!code && !arena_str(&arena, line, &line)) code = ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
+  if (!code) code = record_read_start(&arena, line, wire_by_name, &config, &head, err);
+  if (!code && !arena_str(&cli->arena, str_of(name.s), &on->run))
+    code = ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
+  head.run = on->run;
+  head.rein = STR(REIN_VERSION);
+  head.wall_ms = run_wall_ms();
+  if (!code) code = store_begin(on->store, on->run, head.wall_ms, &on->journal, err);
+  for (*copied = 0; !code && more && (!count || *copied < count); *copied += more)
+    code = copy_record(from, *copied, &head, on->journal, &more, err);
+  arena_release(&arena);
+  return code;
+}
+
+int going_on_fork(struct cli *cli, struct str from, size_t count, struct going_on *on) {
+  struct err err = {0};
+  struct journal *journal = NULL;
+  struct num_text have, wanted;
+  size_t copied = 0;
+  bool damaged = false;
+  int exit = is_file(from) ? look_lines(cli, from, &journal, &damaged)
+                           : going_on_look(cli, on->store, from, &journal);
+  if (exit) return exit;
+  if (!count && damaged)
+    exit = 2; /* the sentence said how to go on */
+  else if (copy(cli, on, journal, count, &copied, &err))
+    exit = going_on_fail(cli, &err);
+  journal->kind->close(journal);
+  if (!exit && copied < count)
+    return cli_usage(cli, T_CLI_FORK_SHORT, from, str_num(&have, (int64_t)copied),
+                     str_num(&wanted, (int64_t)count));
+  return exit ? exit : rebuild(cli, on);
 }
 
 /* ---- what is new ------------------------------------------------------------------ */

@@ -26,6 +26,12 @@ int going_on_take(struct cli *cli, struct str run, struct going_on *on);
 /* A new run of the first `count` records (0: all) of `from`, a run's name or a
  * file of exported lines. */
 int going_on_fork(struct cli *cli, struct str from, size_t count, struct going_on *on);
+/* A journal to read, by a run's name or a file's path (it has a slash or ends in
+ * .jsonl). What a file lost is said. */
+int going_on_look(struct cli *cli, struct store *store, struct str from, struct journal **journal);
+int going_on_open(struct cli *cli, struct going_on *on); /* loop and store alone */
+/* Says an error about a store or a run; the exit code, and the object of JSON. */
+int going_on_fail(struct cli *cli, const struct err *err);
 int going_on_carry(struct cli *cli, struct going_on *on);
 void going_on_release(struct going_on *on);
 /* The run that a command names: by name, or (--last) the newest. *rest: how many

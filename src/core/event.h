@@ -57,6 +57,10 @@ struct event {
   struct str text;    /* SAY, RESUME: words; VERDICT: reason; RESULT: all the tool said; CANCEL: by
                     * what */
   enum rewrite rewrite; /* REWRITE */
+  struct {
+    int64_t bytes; /* 0: not said */
+    uint64_t hash; /* of hash_bytes */
+  } body;          /* GRANTED: the request that goes out, so that a replay can tell */
   union {
     int64_t tokens;            /* GRANTED */
     const struct reply *reply; /* REPLY */

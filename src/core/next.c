@@ -40,7 +40,7 @@ bool agent_next(struct agent *a, struct action *out) {
   if (a->give == ACTION_NONE) return false;
   *out = (struct action){.kind = a->give, .id = a->sending.id};
   if (a->give == ACTION_RESERVE) out->tokens = a->sending.reserved;
-  if (a->give == ACTION_SEND) out->body = buf_str(&a->sending.body);
+  if (a->give == ACTION_SEND || a->give == ACTION_RESERVE) out->body = buf_str(&a->sending.body);
   if (a->give == ACTION_REWRITE) out->rewrite = a->sending.repair;
   if (a->give == ACTION_DONE) out->outcome = a->end.outcome;
   if (a->give == ACTION_ASK) turn_asked(a, out);

@@ -116,9 +116,16 @@ static void put_rewrite(struct json_out *w, const struct event *e) {
   field_text(w, "address", e->to.address);
 }
 
+static void put_granted(struct json_out *w, const struct event *e) {
+  field_num(w, "tokens", e->tokens);
+  if (e->body.bytes == 0) return;
+  field_num(w, "bytes", e->body.bytes);
+  field_num(w, "hash", (int64_t)e->body.hash);
+}
+
 static void put_body(struct json_out *w, const struct event *e) {
   switch (e->kind) {
-  case EVENT_GRANTED: field_num(w, "tokens", e->tokens); break;
+  case EVENT_GRANTED: put_granted(w, e); break;
   case EVENT_REPLY: put_reply(w, e->reply); break;
   case EVENT_FAILED: put_fault(w, e->fault); break;
   case EVENT_VERDICT: put_verdict(w, e); break;
@@ -282,7 +289,11 @@ static enum rein_code get_change(const struct json *doc, struct event *e, struct
 static enum rein_code get_body(struct arena *arena, const struct json *doc, struct event *e,
                                struct err *err) {
   switch (e->kind) {
-  case EVENT_GRANTED: e->tokens = field_get_num(doc, "tokens", 0); return REIN_OK;
+  case EVENT_GRANTED:
+    e->tokens = field_get_num(doc, "tokens", 0);
+    e->body.bytes = field_get_num(doc, "bytes", 0);
+    e->body.hash = (uint64_t)field_get_num(doc, "hash", 0);
+    return REIN_OK;
   case EVENT_REPLY: return get_reply(arena, doc, e, err);
   case EVENT_FAILED: return get_fault(arena, doc, e, err);
   case EVENT_VERDICT: return get_verdict(doc, e, err);

@@ -21,6 +21,8 @@ struct record_head {
 /* `config` with its defaults filled in: agent_config() of the agent made from it. */
 void record_put_start(struct buf *out, const struct agent_config *config,
                       const struct record_head *head);
+/* The first record `line` with another head: for a run that begins as a copy. */
+void record_put_restart(struct buf *out, struct str line, const struct record_head *head);
 /* A record back to an event, in the arena; `line` must live as long. */
 enum rein_code record_read(struct arena *arena, struct str line, struct event *event,
                            struct err *err) REIN_CHECKED;

@@ -53,16 +53,29 @@ static void put_policy(struct json_out *w, const struct policy *p) {
   json_close(w, '}');
 }
 
+/* Up to the wire, where what the machine needs begins. */
+static void put_head(struct json_out *w, const struct record_head *head) {
+  json_open(w, '{');
+  field_word(w, "event", "start");
+  field_num(w, "version", RECORD_VERSION);
+  field_some(w, "run", head->run);
+  field_some(w, "rein", head->rein);
+  field_num(w, "wall_ms", head->wall_ms);
+  field_some(w, "provider", head->provider);
+}
+
+void record_put_restart(struct buf *out, struct str line, const struct record_head *head) {
+  struct json_out w = json_out(out);
+  size_t at = str_find(line, STR("\"wire\":")); /* no text holds it: its quotes are escaped there */
+  put_head(&w, head);
+  buf_c(out, ',');
+  buf_put(out, str_part(line, at, SIZE_MAX));
+}
+
 void record_put_start(struct buf *out, const struct agent_config *c,
                       const struct record_head *head) {
   struct json_out w = json_out(out);
-  json_open(&w, '{');
-  field_word(&w, "event", "start");
-  field_num(&w, "version", RECORD_VERSION);
-  field_some(&w, "run", head->run);
-  field_some(&w, "rein", head->rein);
-  field_num(&w, "wall_ms", head->wall_ms);
-  field_some(&w, "provider", head->provider);
+  put_head(&w, head);
   field_word(&w, "wire", c->wire->name);
   field_text(&w, "model", c->model);
   field_text(&w, "address", c->address);

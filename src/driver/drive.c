@@ -3,6 +3,7 @@
  * loop's own turn alone, through the run's timer. The kinds of action stand
  * beside it: send.c, run_call.c, ask.c; what time brings, in tick.c.
  */
+#include "base/hash.h"
 #include "base/mem.h"
 #include "driver/report.h"
 #include "driver/run.h"
@@ -65,8 +66,11 @@ static void perform(struct run *run, const struct action *action) {
   case ACTION_DONE: return; /* the pump sees that it ended */
   case ACTION_RESERVE:
     /* A budget that many runs share is asked here, and may answer REFUSED. */
-    run_note(run,
-             &(struct note){.kind = EVENT_GRANTED, .id = action->id, .number = action->tokens});
+    run_note(run, &(struct note){.kind = EVENT_GRANTED,
+                                 .id = action->id,
+                                 .number = action->tokens,
+                                 .bytes = (int64_t)action->body.n,
+                                 .hash = hash_bytes(action->body)});
     return;
   case ACTION_SEND: send_start(run, action); return;
   case ACTION_REWRITE:
@@ -150,8 +154,10 @@ static void take(struct run *run, const struct note *note) {
     run_deliver(run, &(struct event){.kind = EVENT_SAY, .text = {note->words, note->words_n}});
     return;
   case EVENT_GRANTED:
-    run_deliver(run,
-                &(struct event){.kind = EVENT_GRANTED, .id = note->id, .tokens = note->number});
+    run_deliver(run, &(struct event){.kind = EVENT_GRANTED,
+                                     .id = note->id,
+                                     .tokens = note->number,
+                                     .body = {note->bytes, note->hash}});
     return;
   case EVENT_REFUSED:
     run_deliver(run, &(struct event){.kind = EVENT_REFUSED, .id = note->id});

@@ -25,6 +25,8 @@ struct note {
   enum event_kind kind;
   uint32_t id;
   int64_t number;       /* GRANTED: tokens; CANCEL: signal */
+  int64_t bytes;        /* GRANTED: of the request */
+  uint64_t hash;        /* of them */
   enum rewrite rewrite; /* REWRITE */
   char *words;          /* SAY, RESUME: owned */
   size_t words_n;

@@ -63,7 +63,7 @@ REFUSED = [
 ]
 LATER = ["--pack=x", "--cost-limit=1", "--wrap-up", "--effort=high", "--strict", "--sandbox=off",
          "--skip-bad-tools"]
-LATER_COMMANDS = ["runs", "show", "replay", "fork", "stats", "lint", "policy", "pack",
+LATER_COMMANDS = ["stats", "lint", "policy", "pack",
                   "init", "submit", "worker", "approve", "mcp"]
 PAGES = [("docs/rein.1", ["--man"]), ("docs/config.schema.json", ["--schema"]),
          ("docs/completions/rein.bash", ["--completion", "bash"]),
@@ -155,7 +155,8 @@ class Pages(CliTest):
 
     def test_help(self):
         for lang in ("en", "ko"):
-            for name, argv in (("help", []), ("ask", ["ask"]), ("tools", ["tools"]), ("script", ["script"]), ("resume", ["resume"])):
+            for name, argv in (("help", []), ("ask", ["ask"]), ("tools", ["tools"]), ("script", ["script"]), ("resume", ["resume"]), ("runs", ["runs"]),
+                               ("show", ["show"]), ("replay", ["replay"]), ("fork", ["fork"])):
                 ended = self.rein(*argv, "--help", "--lang", lang)
                 self.assertEqual((ended.code, ended.err), (0, ""))
                 self.golden(f"{name}.{lang}.txt", ended.out)
