@@ -126,29 +126,37 @@ static enum rein_code copy_record(struct journal *from, size_t i, const struct r
   return code;
 }
 
+/* Names the new run, as its head says from now on. */
+static enum rein_code new_head(struct cli *cli, struct str line, struct record_head *head,
+                               struct err *err) {
+  struct run_name name;
+  struct agent_config config;
+  struct str kept;
+  if (line.n == 0) return ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
+  enum rein_code code = run_id_make(&name, err);
+  if (code) return code;
+  if (!arena_str(&cli->arena, line, &kept)) return ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
+  code = record_read_start(&cli->arena, kept, wire_by_name, &config, head, err);
+  if (code) return code;
+  head->rein = STR(REIN_VERSION);
+  head->wall_ms = run_wall_ms();
+  if (arena_str(&cli->arena, str_of(name.s), &head->run)) return REIN_OK;
+  return ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
+}
+
 static enum rein_code copy(struct cli *cli, struct going_on *on, struct journal *from, size_t count,
                            size_t *copied, struct err *err) {
-  struct run_name name;
-  struct arena arena;
-  struct agent_config config;
   struct record_head head;
   struct str line;
   bool more = true;
-  arena_init(&arena, LINES_BYTES_MAX);
-  enum rein_code code = run_id_make(&name, err);
-  if (!code) code = from->kind->record(from, 0, &line, err);
-  if (!code && line.n == 0) code = ERR(err, REIN_INPUT, T_DRIVER_REPLAY_EMPTY);
-  if (!code && !arena_str(&arena, line, &line)) code = ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
-  if (!code) code = record_read_start(&arena, line, wire_by_name, &config, &head, err);
-  if (!code && !arena_str(&cli->arena, str_of(name.s), &on->run))
-    code = ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
-  head.run = on->run;
-  head.rein = STR(REIN_VERSION);
-  head.wall_ms = run_wall_ms();
-  if (!code) code = store_begin(on->store, on->run, head.wall_ms, &on->journal, err);
-  for (*copied = 0; !code && more && (!count || *copied < count); *copied += more)
+  *copied = 0;
+  enum rein_code code = from->kind->record(from, 0, &line, err);
+  if (!code) code = new_head(cli, line, &head, err);
+  if (code) return code;
+  on->run = head.run;
+  code = store_begin(on->store, on->run, head.wall_ms, &on->journal, err);
+  for (; !code && more && (!count || *copied < count); *copied += more)
     code = copy_record(from, *copied, &head, on->journal, &more, err);
-  arena_release(&arena);
   return code;
 }
 

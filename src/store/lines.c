@@ -8,22 +8,22 @@
 
 #define LINE_ARENA_MAX ((size_t)2 << 30)
 
+/* Where the text that begins at i ends: its closing quote, or the end of s. */
+static size_t text_end(struct str s, size_t i) {
+  for (i++; i < s.n && s.p[i] != '"'; i++)
+    i += s.p[i] == '\\';
+  return i;
+}
+
 /* The end of the first whole object at the start of s; 0: there is none. */
 static size_t object_end(struct str s) {
   size_t depth = 0;
-  bool text = false;
   for (size_t i = 0; i < s.n; i++) {
-    char c = s.p[i];
-    if (text && c == '\\') {
-      i++;
-    } else if (c == '"') {
-      text = !text;
-    } else if (!text && (c == '{' || c == '[')) {
-      depth++;
-    } else if (!text && (c == '}' || c == ']')) {
-      if (depth <= 1) return depth ? i + 1 : 0;
-      depth--;
-    }
+    bool closes = s.p[i] == '}' || s.p[i] == ']';
+    if (s.p[i] == '"') i = text_end(s, i);
+    if (closes && depth <= 1) return depth ? i + 1 : 0;
+    depth -= closes;
+    depth += i < s.n && (s.p[i] == '{' || s.p[i] == '[');
   }
   return 0;
 }
