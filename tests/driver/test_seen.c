@@ -9,7 +9,7 @@
 
 static bool see(struct run *run, const char *path, uint64_t hash) {
   struct event e = {.kind = EVENT_RESULT, .seen = str_of(path), .seen_hash = hash};
-  return seen_keep(run, &e);
+  return seen_keep(&run->seen, &e);
 }
 
 static uint64_t knows(const struct run *run, const char *path) {
@@ -32,9 +32,9 @@ static void last_word(void **state) {
   assert_int_equal(knows(&run, "b"), 2);
   assert_int_equal(knows(&run, "c"), 0);
   struct event other = {.kind = EVENT_SAY, .seen = STR("c"), .seen_hash = 9};
-  assert_true(seen_keep(&run, &other));
+  assert_true(seen_keep(&run.seen, &other));
   assert_int_equal(knows(&run, "c"), 0);
-  seen_drop(&run);
+  seen_drop(&run.seen);
   assert_null(run.seen);
 }
 
@@ -50,7 +50,7 @@ static void oldest_goes(void **state) {
   assert_int_equal(knows(&run, "f2"), 0);
   assert_int_equal(knows(&run, "f1"), 77);
   assert_int_equal(knows(&run, "f3"), 3);
-  seen_drop(&run);
+  seen_drop(&run.seen);
 }
 
 /* All 64 bits, and any name, come back from the journal. */
@@ -94,7 +94,7 @@ static bool scenario(void *ctx) {
   arena_init(&arena, 1u << 20);
   bool ok = see(&run, "a", 1) && see(&run, "b", 2) && seen_copy(&run, &arena, &list);
   arena_release(&arena);
-  seen_drop(&run);
+  seen_drop(&run.seen);
   return ok;
 }
 
