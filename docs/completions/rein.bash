@@ -18,6 +18,7 @@ _rein() {
     fork) options=' --model --base-url --root --max-turns --token-budget --time-limit --no-progress --idle-limit --config --output --lang --log --store --quiet --help --version' ;;
     ask) options=' --model --base-url --quirks --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --tools --policy --config --output --lang --help --version' ;;
+    policy) options=' --root --policy --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
     *) options=' --model --base-url --quirks --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;

@@ -2,6 +2,8 @@
  * are in question.c. */
 #include "cli/prompt.h"
 
+#include "cli/kept.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <termios.h>
@@ -97,13 +99,21 @@ void prompt_ask(struct prompt *prompt, struct run *run, const struct action *ask
   show_question(prompt);
 }
 
+/* What was shown, for this folder and later runs; when that fails it is said,
+ * and the yes holds for this run. */
+static void keep(struct prompt *prompt) {
+  struct str tool = prompt->tool->name, args = buf_str(&prompt->args);
+  if (kept_grant(prompt->cli, prompt->root, tool, args)) return;
+  cli_say(prompt->cli, T_CLI_ASK_PROJECT, prompt->root);
+}
+
 /* Why this yes does not count; T_NONE: it does. */
 static enum text_id refuse_yes(const struct prompt *prompt, enum answer said) {
   bool once = prompt->tainted || prompt->unclear;
   if (loop_now(prompt->loop) - prompt->shown_ms < PROMPT_MS) return T_CLI_ASK_SOON;
   if (once && said == ANSWER_ENTER) return T_CLI_ASK_TYPED;
   if (once && said != ANSWER_YES) return T_CLI_ASK_ONCE;
-  return said == ANSWER_PROJECT ? T_CLI_ASK_PROJECT : T_NONE;
+  return T_NONE;
 }
 
 static void on_line(struct prompt *prompt, struct str line) {
@@ -118,7 +128,8 @@ static void on_line(struct prompt *prompt, struct str line) {
   case ANSWER_THIS:
   case ANSWER_PROJECT:
     if (!again) {
-      answer(prompt, REIN_ALLOW, STR_NONE, said == ANSWER_THIS);
+      if (said == ANSWER_PROJECT) keep(prompt);
+      answer(prompt, REIN_ALLOW, STR_NONE, said == ANSWER_THIS || said == ANSWER_PROJECT);
       return;
     }
     cli_say(prompt->cli, again);

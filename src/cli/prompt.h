@@ -22,7 +22,7 @@ enum answer {
   ANSWER_YES,
   ANSWER_NO,
   ANSWER_THIS,    /* a: this exact call, for this run */
-  ANSWER_PROJECT, /* A: comes with the store */
+  ANSWER_PROJECT, /* A: this exact call, in this folder, in later runs too */
   ANSWER_VIEW,    /* v: all of it, uncut */
   ANSWER_OTHER,   /* asks again */
 };
@@ -36,6 +36,7 @@ struct prompt {
   struct run *run;
   uint32_t call;
   const struct tool *tool;
+  struct str root;       /* of the run: what A is for */
   bool tainted, unclear; /* needs a typed yes, for once */
   struct buf args, rule; /* copies, for showing them again */
   int64_t shown_ms;

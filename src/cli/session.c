@@ -197,6 +197,7 @@ static void on_ask(void *ctx, struct run *run, const struct action *ask) {
     return;
   }
   status_doing(&s->status, run, STR_NONE);
+  s->prompt.root = str_of(s->setup->files.root);
   prompt_ask(&s->prompt, run, ask);
 }
 

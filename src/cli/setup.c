@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cli/named_rows.h"
 #include "cli/near.h"
+#include "cli/project.h"
 #include "tools/tools.h"
 
 #include <fcntl.h>
@@ -76,7 +77,7 @@ static void warn_idle_rules(struct cli *cli, const struct policy *policy) {
 }
 
 /* A policy that fails its own tests is a config error. */
-static enum rein_code check_tests(const struct policy *policy, struct err *err) {
+enum rein_code setup_check_tests(const struct policy *policy, struct err *err) {
   struct rein_tool all[NAMED_ROWS_MAX];
   struct policy_tests t;
   enum rein_code code = policy_test(policy, all, named_rows(all), STR_NONE, NULL, NULL, &t, err);
@@ -89,7 +90,7 @@ static enum rein_code check_tests(const struct policy *policy, struct err *err) 
 int setup_policy(struct cli *cli, struct setup *setup) {
   struct err err = {0};
   enum rein_code code = policy_load(&cli->arena, cli->policy, &setup->policy, &err);
-  if (!code) code = check_tests(&setup->policy, &err);
+  if (!code) code = setup_check_tests(&setup->policy, &err);
   if (code) {
     if (err.code != REIN_INPUT) return cli_fail(cli, &err);
     cli_say_at(cli, cli->config_path, &err);
@@ -196,16 +197,13 @@ static int read_environment(struct cli *cli, struct setup *setup) {
 
 /* ---- the rest ------------------------------------------------------------- */
 
-static int open_root(struct cli *cli, struct setup *setup) {
+int setup_root(struct cli *cli, struct setup *setup) {
   const struct value *root = cli_value(cli, OPTION_ID_ROOT);
   struct str path;
   struct err err = {0};
   if (!arena_str(&cli->arena, root->from ? root->text : STR("."), &path)) return cli_no_memory(cli);
   if (files_open_root(path.p, &setup->files, &err)) return cli_fail(cli, &err);
   setup->has_files = true;
-  /* A folder's own config only narrows once it is trusted, which is not built. */
-  if (faccessat(setup->files.fd, ".rein/config.json", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-    cli_say(cli, T_CLI_PROJECT_CONFIG, str_of(setup->files.root));
   return 0;
 }
 
@@ -264,7 +262,8 @@ int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup) {
   if (!exit) exit = read_system(cli, setup);
   if (!exit) exit = setup_policy(cli, setup);
   if (!exit && kind == SETUP_TOOLS) exit = setup_rows(cli, setup);
-  if (!exit && kind == SETUP_TOOLS) exit = open_root(cli, setup);
+  if (!exit && kind == SETUP_TOOLS) exit = setup_root(cli, setup);
+  if (!exit && kind == SETUP_TOOLS) exit = project_apply(cli, setup);
   read_limits(cli, kind, setup);
   return exit;
 }

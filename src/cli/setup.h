@@ -44,6 +44,10 @@ void setup_release(struct setup *setup);
 /* The rows that --tools names, and the policy over them, for `rein tools`. */
 int setup_rows(struct cli *cli, struct setup *setup);
 int setup_policy(struct cli *cli, struct setup *setup);
+/* A policy against its own tests, over all tools there are. */
+enum rein_code setup_check_tests(const struct policy *policy, struct err *err) REIN_CHECKED;
+/* The folder that file tools see. */
+int setup_root(struct cli *cli, struct setup *setup);
 enum rein_no_progress setup_progress(const struct cli *cli); /* of --no-progress */
 /* Where requests go; the wire's own address where none was given. */
 struct str setup_url(const struct setup *setup);

@@ -110,8 +110,8 @@ static struct str main_argument(const struct rein_tool *row) {
 }
 
 /* {"command":"git diff"} from git diff; a text that is an object already stays. */
-static enum rein_code read_call(struct arena *arena, const struct rein_tool *row, struct str call,
-                                struct json **args, struct err *err) {
+enum rein_code policy_call(struct arena *arena, const struct rein_tool *row, struct str call,
+                           struct json **args, struct err *err) {
   struct str name = main_argument(row);
   struct json *text = arena_new(arena, struct json);
   if (str_starts(call, STR("{"))) {
@@ -152,7 +152,7 @@ static enum rein_code test_one(const struct testing *t, const struct rein_tool *
   if (!verdict_read(json_text(test), &want))
     return ERR(err, REIN_INPUT, T_POLICY_TEST_VERDICT, tool, test->key);
   arena_init(&arena, TEST_ARENA_MAX);
-  enum rein_code code = read_call(&arena, row, test->key, &args, err);
+  enum rein_code code = policy_call(&arena, row, test->key, &args, err);
   if (!code && (subject_read(&arena, row, args, t->root, &subject) ||
                 policy_decide(&arena, t->policy, &subject, &d)))
     code = ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);

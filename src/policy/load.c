@@ -177,8 +177,8 @@ enum rein_code policy_add(struct arena *arena, struct policy *policy, struct str
   return REIN_OK;
 }
 
-enum rein_code policy_narrow(struct arena *arena, struct policy *policy, const struct policy *other,
-                             struct err *err) {
+enum rein_code policy_join(struct arena *arena, struct policy *policy, const struct policy *other,
+                           bool widen, struct err *err) {
   struct policy_rule *rules =
       arena_array(arena, struct policy_rule, policy->count + other->count + 1);
   if (!rules) return no_memory(err);
@@ -186,7 +186,7 @@ enum rein_code policy_narrow(struct arena *arena, struct policy *policy, const s
   for (; n < policy->count; n++)
     rules[n] = policy->rules[n];
   for (size_t i = 0; i < other->count; i++)
-    if (other->rules[i].verdict != REIN_ALLOW) rules[n++] = other->rules[i];
+    if (widen || other->rules[i].verdict != REIN_ALLOW) rules[n++] = other->rules[i];
   policy->rules = rules;
   policy->count = n;
   if (other->fallback > policy->fallback) policy->fallback = other->fallback;

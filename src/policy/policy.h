@@ -77,9 +77,10 @@ enum rein_code policy_load(struct arena *arena, const struct json *doc, struct p
 /* Adds 'RULE=VERDICT' (--policy), split at its last '='; stands before the rest. */
 enum rein_code policy_add(struct arena *arena, struct policy *policy, struct str rule,
                           struct err *err) REIN_CHECKED;
-/* Takes over what narrows: rules that deny or ask, a stricter default. */
-enum rein_code policy_narrow(struct arena *arena, struct policy *policy, const struct policy *other,
-                             struct err *err) REIN_CHECKED;
+/* Takes over the rules of another policy, and its default where that is stricter;
+ * without `widen` only rules that deny or ask. */
+enum rein_code policy_join(struct arena *arena, struct policy *policy, const struct policy *other,
+                           bool widen, struct err *err) REIN_CHECKED;
 /* Reads `name` into the rule; borrows it. */
 enum rein_code rule_read(struct arena *arena, struct str name, struct policy_rule *rule,
                          struct err *err) REIN_CHECKED;
@@ -109,6 +110,10 @@ bool policy_has_path_rules(const struct policy *policy, struct str tool);
 /* A rule that can never match, from rule `from` on: its index, and why; or count. */
 size_t policy_idle_rule(const struct policy *policy, const struct rein_tool *rows, size_t count,
                         size_t from, enum text_id *why, struct str *other);
+/* The arguments that `call` means for the row: a JSON object, or the text of its
+ * command, path or address. Errors: REIN_INPUT, in words; REIN_MEMORY. */
+enum rein_code policy_call(struct arena *arena, const struct rein_tool *row, struct str call,
+                           struct json **args, struct err *err) REIN_CHECKED;
 /* How the policy's own tests go. */
 struct policy_tests {
   size_t count, failed;

@@ -126,13 +126,13 @@ class Config(CliTest):
     def test_idle_rule_is_warned_of(self):
         ended = self.rein("-m", "demo", "--policy", "raed_file=deny", "--dry-run", "x")
         self.assertEqual(ended.code, 0)
-        self.assertIn('rule "raed_file=deny" never matches', ended.err)
+        self.assertIn('rule raed_file=deny names a tool that does not exist', ended.err)
 
-    def test_project_config_is_not_read(self):
+    def test_project_config_takes_a_policy_alone(self):
         self.write(".rein/config.json", '{"model": "nope"}')
         ended = self.rein("-m", "demo", "--dry-run", "x")
-        self.assertEqual(ended.code, 0)
-        self.assertIn(".rein/config.json is not read", ended.err)
+        self.assertEqual(ended.code, 2)
+        self.assertIn('takes policy alone, and has "model"', ended.err)
 
     def test_unreadable(self):
         env = self.put("{}")
