@@ -30,7 +30,7 @@ REFUSED = [
     ('', "config.json"),
     ('{"policy": ["x"]}', "policy"),
     ('{"policy": {"rules": {"read_file": "maybe"}}}', "maybe"),
-    ('{"policy": {"rules": {"path(.env)": "deny"}}}', "path(.env)"),
+    ('{"policy": {"rules": {"path(.env": "deny"}}}', "path(.env"),
     ('{"policy": {"defualt": "ask"}}', "defualt"),
     ('{"policy": {"default": "maybe"}}', "the policy's default is \"maybe\": write allow"),
     ('{"policy": {"rules": {"get_time": {"verdict": "deny", "why": 3}}}}', "the rule get_time says why with 3"),

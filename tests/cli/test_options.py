@@ -45,7 +45,7 @@ REFUSED = [
     (["-m", "demo", "-C", "/nowhere-at-all", "x"], "/nowhere-at-all"),
     (["-m", "demo", "--policy", "read_file", "x"], "\"read_file\" is no rule"),
     (["-m", "demo", "--policy", "read_file=maybe", "x"], "maybe"),
-    (["-m", "demo", "--policy", "path(.env)=deny", "x"], "path(.env)"),
+    (["-m", "demo", "--policy", "path(.env=deny", "x"], "path(.env"),
     (["-m", "demo", "--system", "@missing", "x"], "missing cannot be read"),
     (["-m", "demo", "--config", "missing.json", "x"], "missing.json cannot be read"),
     (["-m", "demo", "--store", "postgres://db/x", "x"], "stores other than a file are not built yet"),
@@ -156,7 +156,7 @@ class Pages(CliTest):
     def test_help(self):
         for lang in ("en", "ko"):
             for name, argv in (("help", []), ("ask", ["ask"]), ("tools", ["tools"]), ("script", ["script"]), ("resume", ["resume"]), ("runs", ["runs"]),
-                               ("show", ["show"]), ("replay", ["replay"]), ("fork", ["fork"])):
+                               ("show", ["show"]), ("replay", ["replay"]), ("fork", ["fork"]), ("policy", ["policy"])):
                 ended = self.rein(*argv, "--help", "--lang", lang)
                 self.assertEqual((ended.code, ended.err), (0, ""))
                 self.golden(f"{name}.{lang}.txt", ended.out)
