@@ -23,7 +23,7 @@ _rein() {
     help) options=' --lang --help --version' ;;
     *) options=' --model --base-url --quirks --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
   esac
-  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools script help"; fi
+  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools policy script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))
 }
 complete -F _rein rein
