@@ -262,8 +262,10 @@ const struct rein_tool tool_list_files = {
     .description =
         "Lists files and folders of the project. Use it to learn what is there before reading. "
         "Without glob it lists one folder; with glob it lists everything below the folder whose "
-        "path matches, links not followed, skipping .git, node_modules, dist and coverage. The "
-        "result is one path a line, sorted, relative to the project root, folders with a slash at "
+        "path matches, links not followed, skipping what .gitignore names, .git, node_modules, "
+        "dist "
+        "and coverage. The result is one path a line, sorted, relative to the project root, "
+        "folders with a slash at "
         "the end; at most 1000 entries, and then a last line in square brackets says how many "
         "there are.",
     .schema =

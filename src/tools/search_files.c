@@ -324,10 +324,10 @@ const struct rein_tool tool_search_files = {
         "Searches the project's text files for lines that match a regular expression. Use it to "
         "find where something is named, defined or used. The result is one path:line:text per "
         "matching line, in the order of the paths, at most 20; long lines are cut around the "
-        "match. It skips binary files, links, and folders named .git, node_modules, dist or "
-        "coverage (name such a folder as dir to search in it). When nothing matches it says so, "
-        "with "
-        "the number of files searched; lines in square brackets at the end say what was left out.",
+        "match. It skips binary files, links, what .gitignore names, and folders named .git, "
+        "node_modules, dist or coverage (name such a file or folder as dir to search in it). When "
+        "nothing matches it says so, with the number of files searched; lines in square brackets "
+        "at the end say what was left out.",
     .schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"pattern\":{\"type\":\"string\",\"description\":\"Regular expression as in JavaScript "

@@ -366,7 +366,29 @@ static void no_memory(void **state) {
   place_release(&p);
 }
 
-int main(void) {
+/* For test_ignore.py: every path below a folder, each with a NUL behind it. */
+static int list(const char *top) {
+  struct files files;
+  struct err err = {0};
+  struct walked w = {0};
+  if (files_open_root(top, &files, &err)) return 2;
+  buf_init(&w.log, 16u << 20);
+  struct place p = {.files = files};
+  w.ignore = true;
+  w.skip = ".git";
+  enum rein_code code = walk_as(&p, "", &w, &err);
+  struct str rest = buf_str(&w.log), line;
+  while (rest.n && str_next(&rest, '\n', &line)) {
+    line = str_part(line, str_find_char(line, ' ') + 1, line.n);
+    printf("%.*s%c", (int)line.n, line.p, 0);
+  }
+  buf_release(&w.log);
+  files_close_root(&files);
+  return code ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 3 && strcmp(argv[1], "--list") == 0) return list(argv[2]);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(order),      cmocka_unit_test(skip_and_stop),
       cmocka_unit_test(refused),    cmocka_unit_test(deep),

@@ -156,6 +156,113 @@ static void odd_files(void **state) {
   house_drop(&h);
 }
 
+#define APART "\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab\xe1\x84\x80\xe1\x85\xb3\xe1\x86\xaf" /* 한글 */
+
+static void unicode_forms(void **state) {
+  (void)state;
+  struct house h;
+  open_house(&h);
+  house_file(&h, "nfc.txt", STR("x 한글\n"));
+  house_file(&h, "nfd-" APART ".txt", STR("x " APART "\n"));
+  static const char *const patterns[] = {"한글",        APART,        "x 한글$",
+                                         "한(?:글|국)", "[가-힣]{2}", "^x [한글]+$"};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    assert_string_equal(find(&h, patterns[i]), "nfc.txt:1:x 한글\nnfd-" APART ".txt:1:x " APART);
+  assert_has_not(find(&h, "^.{4}$"), "nfd-");
+  assert_has(find(&h, "한글은"), "no match");
+  house_drop(&h);
+}
+
+static void line_ends(void **state) {
+  (void)state;
+  struct house h;
+  open_house(&h);
+  house_file(&h, "a.txt", STR("one\r\ntwo\nthree\rfour\r"));
+  assert_string_equal(find(&h, "e$"), "a.txt:1:one");
+  assert_string_equal(find(&h, "[nw]\\w$"), "a.txt:1:one\na.txt:2:two");
+  assert_string_equal(find(&h, "one\\r"), "a.txt:1:one");
+  assert_string_equal(find(&h, "e[\\r\\n]$"), "a.txt:1:one");
+  assert_has(find(&h, "e\\s$"), "no match"); /* \s alone is no wish to see line ends */
+  assert_has(find(&h, "ee.four"), "no match");
+  assert_has(find(&h, "ee\\x0dfour"), "a.txt:3:three");
+  house_drop(&h);
+}
+
+static void utf16(void **state) {
+  (void)state;
+  struct house h;
+  struct buf file;
+  open_house(&h);
+  house_file(&h, "le.txt",
+             STR("\xff\xfe"
+                 "a\0\n\0"
+                 "\x00\xac"
+                 "\x3d\xd8\x42\xde"
+                 "b\0\r\0\n\0"
+                 "\x3d\xd8"));
+  house_file(&h, "be.txt",
+             STR("\xfe\xff"
+                 "\xac\x00"
+                 "\0b"));
+  assert_string_equal(find(&h, "가.*b$"), "be.txt:1:가b\nle.txt:2:가🙂b");
+  assert_string_equal(find(&h, "\\ufffd"), "le.txt:3:\xef\xbf\xbd");
+  buf_init(&file, 8u << 20);
+  buf_lit(&file, "\xff\xfe");
+  for (int i = 0; i < 300000; i++)
+    buf_put(&file, i % 10 ? STR("x\0") : STR("\n\0"));
+  buf_put(&file, STR("\x00\xac"));
+  house_file(&h, "long.txt", buf_str(&file));
+  assert_has(find(&h, "x*가"), "long.txt:30001:xxxxxxxxx가");
+  buf_release(&file);
+  house_drop(&h);
+}
+
+/* Pipes, sockets and devices are passed over without being opened. */
+static void odd_kinds(void **state) {
+  (void)state;
+  struct house h;
+  char path[1024];
+  open_house(&h);
+  snprintf(path, sizeof path, "%s/pipe", h.root);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  snprintf(path, sizeof path, "%s/loop", h.root);
+  assert_int_equal(symlink(".", path), 0);
+  house_file(&h, "a.txt", STR("needle\n"));
+  assert_string_equal(find(&h, "needle"), "a.txt:1:needle");
+  assert_true(house_json(&h, "search_files", "{\"pattern\":\"n\",\"dir\":\"pipe\"}") && h.is_error);
+  house_drop(&h);
+}
+
+/* The same hits in the same order from one thread and from many, where git's
+ * rules leave some out. */
+static void same_with_threads(void **state) {
+  (void)state;
+  struct house h;
+  struct buf one;
+  char path[64];
+  open_house(&h);
+  buf_init(&one, ANSWER_MAX);
+  for (int i = 0; i < 300; i++) {
+    snprintf(path, sizeof path, "d%d/e%d/f%d.txt", i % 7, i % 5, i);
+    house_file(&h, path, i % 3 ? STR("other\n") : STR("x\nneedle\n"));
+  }
+  house_file(&h, "d3/.gitignore", STR("e1/\n"));
+  house_file(&h, ".gitignore", STR("/d0\nf1?.txt\n!f12.txt\n"));
+  h.house.walk_threads = 1;
+  buf_put(&one, str_of(find(&h, "needle")));
+  assert_has_not(buf_z(&one), "d0/");
+  assert_has_not(buf_z(&one), "f15.txt");
+  assert_has(buf_z(&one), "[20 matching lines shown");
+  for (int round = 0; round < 30; round++) {
+    h.house.walk_threads = 2 + (unsigned)round % 7;
+    assert_string_equal(find(&h, "needle"), buf_z(&one));
+  }
+  assert_has(house_json(&h, "list_files", "{\"glob\":\"**/*.txt\"}"), "d5/e2/f12.txt\n");
+  assert_has_not(buf_z(&h.answer), "d0/");
+  buf_release(&one);
+  house_drop(&h);
+}
+
 /* Every row of the battery ends soon and says what was given up; then the
  * plain patterns still work. */
 static void catastrophes(void **state) {
@@ -406,12 +513,23 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits),           cmocka_unit_test(refuses),
-      cmocka_unit_test(bounds),         cmocka_unit_test(odd_files),
-      cmocka_unit_test(catastrophes),   cmocka_unit_test(gives_up_in_words),
-      cmocka_unit_test(beside_and_out), cmocka_unit_test(big_files),
-      cmocka_unit_test(blocks),         cmocka_unit_test(pieces),
-      cmocka_unit_test(cancelled),      cmocka_unit_test(no_memory),
+      cmocka_unit_test(hits),
+      cmocka_unit_test(refuses),
+      cmocka_unit_test(bounds),
+      cmocka_unit_test(odd_files),
+      cmocka_unit_test(catastrophes),
+      cmocka_unit_test(gives_up_in_words),
+      cmocka_unit_test(beside_and_out),
+      cmocka_unit_test(big_files),
+      cmocka_unit_test(blocks),
+      cmocka_unit_test(pieces),
+      cmocka_unit_test(unicode_forms),
+      cmocka_unit_test(line_ends),
+      cmocka_unit_test(utf16),
+      cmocka_unit_test(odd_kinds),
+      cmocka_unit_test(same_with_threads),
+      cmocka_unit_test(cancelled),
+      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
