@@ -241,7 +241,7 @@ struct rein_options {
   const char *ca_file;        /* certificates to trust; NULL: the system's */
   const char *quirks;         /* treat the server as this one, whatever its host: "plain",
                                * "openai", "azure", "deepseek", "mistral", "groq",
-                               * "openrouter", "anthropic"; NULL: by its host */
+                               * "openrouter", "anthropic", "gemini"; NULL: by its host */
 };
 
 /* An error that ended nothing but the call: a sentence for the person. */

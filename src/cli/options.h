@@ -33,7 +33,7 @@ enum option_kind {
 #define OPTIONS(X)                                                                                 \
   X(MODEL, "model", 'm', "P/M", TEXT, "model", 0, 0)                                               \
   X(BASE_URL, "base-url", 0, "URL", TEXT, "base_url", 0, 0)                                        \
-  X(QUIRKS, "quirks", 0, "plain|openai|azure|deepseek|mistral|groq|openrouter|anthropic", WORD,    \
+  X(QUIRKS, "quirks", 0, "plain|openai|azure|deepseek|mistral|groq|openrouter|anthropic|gemini", WORD,    \
     "quirks", 0, 0)                                                                                \
   X(SYSTEM, "system", 0, "TEXT|@FILE", TEXT, "system", 0, 0)                                       \
   X(ROOT, "root", 'C', "DIR", TEXT, "root", 0, 0)                                                  \

@@ -66,6 +66,7 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
 
 /* Makes the request ready and asks for its worst case; or the valve closes. */
 static enum rein_code prepare(struct agent *a, struct err *err) {
+  if (a->bad_tool.text != T_NONE) return end_bad_tool(a);
   if (time_is_up(a)) return end_time(a, err);
   size_t answered = a->budget.known ? a->talk.reply_bytes : 0;
   enum rein_code code = request_build(a, a->config.output_limit, err);

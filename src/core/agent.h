@@ -36,6 +36,10 @@ struct agent_config {
   int retries;                 /* 0: 2; REIN_OFF: none */
   uint64_t jitter_seed;        /* retry waits are spread by it; recorded, so replay agrees */
   enum rein_lang lang, model_lang;
+  bool strict;                   /* ask the provider to hold schemas where it can */
+  bool skip_bad_tools;           /* leave out what cannot be sent, and do not end for it */
+  struct str dialect;            /* of tool schemas, by its name; empty: the provider's own */
+  const struct tool_form *forms; /* one a row, of a journal; NULL: derived here */
   struct str root;    /* the folder that paths are relative to, absolute; empty: unknown */
   struct str address; /* the provider's URL: recorded, and its host says what it needs */
   struct str quirks;  /* what it needs, by a name of wire/quirks.c instead; empty: by its host */
@@ -65,6 +69,12 @@ enum rein_code agent_keep_blocks(struct agent *agent, bool keep, struct err *err
 int64_t agent_deadline(const struct agent *agent);
 
 /* ---- Looking, for journals, reports and tests. Borrowed until the next event. */
+
+/* What was changed of the tools on their way out, and why: a list, `tool` being the
+ * row's place; NULL none. */
+const struct finding *agent_findings(const struct agent *agent);
+/* The tool that a refusal made plainer, and the provider's words; empty none. */
+struct str agent_loosened(const struct agent *agent, struct str *words);
 
 /* How it ended. */
 struct agent_end {

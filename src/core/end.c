@@ -99,6 +99,12 @@ enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) {
 }
 
 /* A finished run in which somebody should have been asked is not `finished`. */
+enum rein_code end_bad_tool(struct agent *a) {
+  a->end.why = a->bad_tool;
+  end_now(a, REIN_OUTCOME_BAD_TOOL);
+  return REIN_OK;
+}
+
 void end_finished(struct agent *a) {
   const struct refusals *r = &a->refusals;
   if (!r->nobody) {

@@ -29,6 +29,16 @@ bool agent_withdrew(const struct agent *a) {
   return a->sending.withdrawn;
 }
 
+const struct finding *agent_findings(const struct agent *a) {
+  return a->findings.first;
+}
+
+struct str agent_loosened(const struct agent *a, struct str *words) {
+  const struct tool *t = a->tool_count ? &a->tools[a->sending.loose] : NULL;
+  *words = a->sending.refused;
+  return t && t->loosened ? t->name : STR_NONE;
+}
+
 const struct rein_limits *agent_limits(const struct agent *a) {
   return &a->config.limits;
 }

@@ -6,7 +6,13 @@
 
 #define RECORD_VERSION 1
 
-static void put_row(struct json_out *w, const struct rein_tool *row) {
+static void put_form(struct json_out *w, const struct tool_form *form) {
+  field_some(w, "sent", form->schema);
+  if (form->strict) field_bool(w, "strict", true);
+  field_some(w, "left_out", form->left_out);
+}
+
+static void put_row(struct json_out *w, const struct rein_tool *row, const struct tool_form *form) {
   json_open(w, '{');
   field_word(w, "name", row->name);
   field_word(w, "description", row->description);
@@ -22,6 +28,7 @@ static void put_row(struct json_out *w, const struct rein_tool *row) {
   field_word(w, "urls", row->urls);
   field_word(w, "commands", row->commands);
   field_word(w, "hosts", row->hosts);
+  if (form) put_form(w, form);
   json_close(w, '}');
 }
 
@@ -85,8 +92,11 @@ void record_put_start(struct buf *out, const struct agent_config *c,
   json_key(&w, "tools");
   json_open(&w, '[');
   for (size_t i = 0; i < c->row_count; i++)
-    put_row(&w, &c->rows[i]);
+    put_row(&w, &c->rows[i], c->forms ? &c->forms[i] : NULL);
   json_close(&w, ']');
+  field_some(&w, "dialect", c->dialect);
+  if (c->strict) field_bool(&w, "strict", true);
+  if (c->skip_bad_tools) field_bool(&w, "skip_bad_tools", true);
   put_policy(&w, c->policy);
   field_limits(&w, &c->limits);
   field_num(&w, "output_limit", c->output_limit);
@@ -140,11 +150,16 @@ static enum rein_code read_rows(struct arena *arena, const struct json *list,
                                 struct agent_config *c, struct err *err) {
   if (!json_is(list, JSON_ARRAY)) return bad(err, "tools");
   struct rein_tool *rows = arena_array(arena, struct rein_tool, list->count + 1);
-  if (!rows) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  struct tool_form *forms = arena_array(arena, struct tool_form, list->count + 1);
+  if (!rows || !forms) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   c->rows = rows;
+  c->forms = forms;
   c->row_count = list->count;
-  for (const struct json *t = list->first; t; t = t->next)
+  for (const struct json *t = list->first; t; t = t->next) {
+    *forms++ = (struct tool_form){json_text(json_get(t, "sent")), json_true(json_get(t, "strict")),
+                                  json_text(json_get(t, "left_out"))};
     if (!read_row(arena, t, rows++)) return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  }
   return REIN_OK;
 }
 
@@ -211,6 +226,9 @@ enum rein_code record_read_start(struct arena *arena, struct str line,
                              .model = json_text(json_get(doc, "model")),
                              .address = json_text(json_get(doc, "address")),
                              .quirks = json_text(json_get(doc, "quirks")),
+                             .dialect = json_text(json_get(doc, "dialect")),
+                             .strict = json_true(json_get(doc, "strict")),
+                             .skip_bad_tools = json_true(json_get(doc, "skip_bad_tools")),
                              .root = json_text(json_get(doc, "root")),
                              .system = json_text(json_get(doc, "system")),
                              .limits = field_get_limits(doc),

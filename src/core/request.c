@@ -56,6 +56,12 @@ enum rein_code request_repair(struct agent *a, const struct fault *f, struct err
   enum rewrite repair = f->kind == FAULT_BOUND ? REWRITE_DROP_THINKING : f->repair;
   const struct quirks *quirks = a->talk.quirks;
   a->sending.repair = REWRITE_NONE;
+  if (offer_can_loosen(a, f)) {
+    a->sending.repair = REWRITE_LOOSE_TOOL;
+    return arena_str(&a->fixed, f->message, &a->sending.refused)
+               ? REIN_OK
+               : ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  }
   if (repair == REWRITE_NONE || is_tried(a, repair)) return REIN_OK;
   if (repair != REWRITE_DROP_THINKING) {
     if (!wire->repair) return REIN_OK;
@@ -69,11 +75,12 @@ enum rein_code request_repair(struct agent *a, const struct fault *f, struct err
 
 enum rein_code request_rewrite(struct agent *a, struct err *err) {
   enum rewrite repair = a->sending.repair;
+  bool drop = repair == REWRITE_DROP_THINKING, tool = repair == REWRITE_LOOSE_TOOL;
   enum rein_code code =
-      transcript_rewrite(&a->talk, a->sending.quirks, repair == REWRITE_DROP_THINKING, err);
+      tool ? offer_loosen(a, err) : transcript_rewrite(&a->talk, a->sending.quirks, drop, err);
   if (code) return code;
   budget_forget(&a->budget); /* what the past cost says nothing about other bytes */
-  a->repaired |= UINT32_C(1) << repair;
+  if (!tool) a->repaired |= UINT32_C(1) << repair; /* tools remember it themselves */
   a->sending.repairs++;
   return REIN_OK;
 }

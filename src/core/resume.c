@@ -81,5 +81,5 @@ enum rein_code resume_model(struct agent *a, const struct event *e, struct err *
   a->talk.reply_bytes = 0;
   a->repaired = 0; /* another server: nothing was refused by it */
   budget_forget(&a->budget);
-  return setup_list_tools(a, err);
+  return offer_renew(a, err);
 }

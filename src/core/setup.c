@@ -7,31 +7,25 @@
 #include "base/mem.h"
 #include "schema/schema.h"
 
-#define FIXED_MAX (64u << 20)      /* tools, refusals, remembered calls of one run */
-#define TOOLS_JSON_MAX (16u << 20) /* far above any provider's request limit */
+#define FIXED_MAX (64u << 20) /* tools, refusals, remembered calls of one run */
 
 static enum rein_code no_memory(struct err *err) {
   return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
 }
 
-static bool name_fits(struct str name) {
-  const struct str ok = STR("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-  bool fits = name.n >= 1 && name.n <= 64; /* both APIs' pattern */
-  for (size_t i = 0; i < name.n && fits; i++)
-    fits = str_find_char(ok, name.p[i]) < ok.n;
-  return fits;
-}
-
-/* Says why a tool's schema is no use, as one sentence around the other. */
-static enum rein_code bad_schema(struct agent *a, const struct tool *t, enum text_id text,
-                                 const struct err *why, struct err *err) {
-  struct buf words;
+/* Why the tool cannot be sent, in words: they stand in the journal too. */
+static enum rein_code leave_out(struct agent *a, struct tool *t, enum text_id text,
+                                const struct err *why, struct err *err) {
+  struct buf words, whole;
   if (why->code == REIN_MEMORY) return no_memory(err);
   buf_init(&words, 4096);
+  buf_init(&whole, 8192);
   err_put(&words, a->config.lang, why);
-  enum rein_code code = ERR(err, REIN_INPUT, text, t->name, buf_str(&words));
+  TEXT_PUT(&whole, a->config.lang, text, buf_str(&words));
+  bool kept = !words.fail && !whole.fail && arena_str(&a->fixed, buf_str(&whole), &t->left_out);
   buf_release(&words);
-  return code;
+  buf_release(&whole);
+  return kept ? REIN_OK : no_memory(err);
 }
 
 static enum rein_code read_schema(struct agent *a, struct tool *t, struct err *err) {
@@ -39,12 +33,10 @@ static enum rein_code read_schema(struct agent *a, struct tool *t, struct err *e
   struct err why = {0};
   struct schema_options options = {.hold_formats = true, .lang = a->config.model_lang};
   if (json_parse(&a->fixed, t->schema, JSON_UNIQUE, &doc, &why))
-    return bad_schema(a, t, T_SCHEMA_UNREADABLE, &why, err);
+    return leave_out(a, t, T_CORE_TOOL_NO_JSON, &why, err);
   t->schema_doc = doc;
-  enum rein_code code = schema_usable(t->name, doc, err);
-  if (code) return code;
   if (schema_new(doc, &options, &t->checker, &why))
-    return bad_schema(a, t, T_SCHEMA_UNUSABLE, &why, err);
+    return leave_out(a, t, T_CORE_TOOL_BAD_SCHEMA, &why, err);
   return REIN_OK;
 }
 
@@ -64,26 +56,10 @@ static enum rein_code read_row(struct agent *a, size_t i, struct err *err) {
                      .touches = row->touches,
                      .verdict = row->verdict};
   if (t->touches == REIN_TOUCHES_UNDECLARED) t->touches = REIN_WRITES | REIN_OUTSIDE;
-  if (!name_fits(t->name)) return ERR(err, REIN_INPUT, T_CORE_BAD_TOOL_NAME, t->name);
-  for (size_t j = 0; j < i; j++)
-    if (str_eq(a->tools[j].name, t->name)) return ERR(err, REIN_INPUT, T_CORE_TWIN_TOOL, t->name);
   struct decision d = policy_judge(a->config.policy, t->name, t->verdict);
   t->offered = d.verdict != REIN_DENY;
   enum rein_code code = read_schema(a, t, err);
   return code ? code : read_volatile(a, i, err);
-}
-
-/* The list as sent: a tool that is denied by its bare name is not offered. */
-enum rein_code setup_list_tools(struct agent *a, struct err *err) {
-  struct tool *offered = arena_array(&a->fixed, struct tool, a->tool_count + 1);
-  if (!offered) return no_memory(err);
-  size_t n = 0;
-  for (size_t i = 0; i < a->tool_count; i++)
-    if (a->tools[i].offered) offered[n++] = a->tools[i];
-  buf_release(&a->tools_json);
-  buf_init(&a->tools_json, TOOLS_JSON_MAX);
-  if (n) a->config.wire->put_tools(&a->tools_json, offered, n);
-  return a->tools_json.fail ? no_memory(err) : REIN_OK;
 }
 
 static enum rein_code read_rows(struct agent *a, struct err *err) {
@@ -100,7 +76,7 @@ static enum rein_code read_rows(struct agent *a, struct err *err) {
     a->tool_count = i + 1;
     if (code) return code;
   }
-  return setup_list_tools(a, err);
+  return offer_tools(a, err);
 }
 
 static enum rein_code read_config(struct agent *a, struct err *err) {

@@ -10,6 +10,7 @@
 #include "core/progress.h"
 #include "core/transcript.h"
 #include "regex/regex.h"
+#include "schema/derive.h"
 #include "text/text.h"
 
 #define STATES(X)                                                                                  \
@@ -31,7 +32,7 @@
   X(SENDING, CALLS, "a whole reply with calls")                                                    \
   X(SENDING, RESERVING, "a paused reply, a nudge after an empty one, more room for a cut one")     \
   X(SENDING, PAUSED, "failed, worth another try")                                                  \
-  X(SENDING, REWRITING, "a signature or a parameter was refused")                                  \
+  X(SENDING, REWRITING, "a signature, a parameter or a schema was refused")                        \
   X(SENDING, ENDED, "a reply without calls, a fault, a valve, cancelled")                          \
   X(PAUSED, RESERVING, "the wait is over")                                                         \
   X(PAUSED, ENDED, "time, cancelled")                                                              \
@@ -89,6 +90,8 @@ struct sending {
   int repairs;                 /* of what the provider refused in it */
   enum rewrite repair;         /* REWRITING: what is to be changed */
   const struct quirks *quirks; /* what the messages are to be written by then */
+  size_t loose;                /* the tool that is to be made plainer */
+  struct str refused;          /* the words that blamed it */
   int64_t resume_at;           /* PAUSED */
   bool withdrawn;              /* the reply that the last event brought does not count */
   bool in_flight;              /* the SEND was pulled, and its answer is not here */
@@ -130,6 +133,8 @@ struct agent {
   struct regex **volatile_text; /* per tool; NULL none */
   size_t tool_count;
   struct buf tools_json;
+  struct findings findings; /* of schema/derive.h */
+  struct err bad_tool;      /* one that cannot be sent: no request is made */
   enum state state;
   enum action_kind give; /* RESERVE, SEND, ASK, REWRITE or DONE, not yet pulled */
   struct transcript talk;
@@ -154,6 +159,13 @@ void agent_enter(struct agent *a, enum state to, enum action_kind give);
 bool agent_lives(const struct agent *a);          /* words were said, and it has not ended */
 int64_t agent_time_out_at(const struct agent *a); /* of the time valve; INT64_MAX: off */
 
+/* offer.c: the list of tools as sent; a tool that cannot be is in bad_tool. */
+enum rein_code offer_tools(struct agent *a, struct err *err) REIN_CHECKED;
+enum rein_code offer_renew(struct agent *a, struct err *err) REIN_CHECKED; /* for another wire */
+/* The fault blames a tool that can be made plainer: it is then in sending.loose. */
+bool offer_can_loosen(struct agent *a, const struct fault *fault);
+enum rein_code offer_loosen(struct agent *a, struct err *err) REIN_CHECKED;
+
 /* request.c: into sending.body. */
 enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) REIN_CHECKED;
 
@@ -177,12 +189,10 @@ enum rein_code resume_close(struct agent *a, struct err *err) REIN_CHECKED;
 enum rein_code resume_model(struct agent *a, const struct event *e, struct err *err) REIN_CHECKED;
 enum rein_code resume_limits(struct agent *a, const struct event *e, struct err *err) REIN_CHECKED;
 
-/* setup.c: the list of tools as the wire has it. */
-enum rein_code setup_list_tools(struct agent *a, struct err *err) REIN_CHECKED;
-
 /* end.c */
 void end_now(struct agent *a, enum rein_outcome outcome);
 void end_finished(struct agent *a);
+enum rein_code end_bad_tool(struct agent *a); /* before anything is sent */
 void end_cut(struct agent *a, struct str stop_word);
 void end_fault(struct agent *a, const struct fault *fault, int64_t wait_ms);
 void end_time_retry(struct agent *a, const struct fault *fault, int64_t wait_ms);

@@ -15,8 +15,23 @@ struct tool {
   struct schema *checker; /* the schema compiled; the agent's */
   unsigned touches;       /* never UNDECLARED here */
   enum rein_verdict verdict;
-  bool offered; /* in the list that is sent; a tool denied by name is not */
+  bool offered;        /* in the list that is sent; a tool denied by name is not */
+  struct str sent;     /* the schema as the provider is told it; empty: as it stands */
+  bool strict;         /* and the provider is asked to hold it */
+  bool loosened;       /* the provider refused it once, and got a plainer one */
+  struct str left_out; /* why it cannot be sent; empty: it can */
 };
+
+/* What of it was sent, as the first record keeps it. */
+struct tool_form {
+  struct str schema; /* empty: the row's own */
+  bool strict;
+  struct str left_out;
+};
+
+static inline bool tool_is_sent(const struct tool *t) {
+  return t->offered && t->left_out.n == 0;
+}
 
 /* True when calls of it may run beside others: it only reads, and only here. */
 static inline bool tool_only_reads(const struct tool *t) {

@@ -140,7 +140,7 @@ static enum rein_code unknown_tool(struct agent *a, struct call *c, struct err *
   buf_init(&names, NAMES_MAX);
   buf_init(&shown, RESULT_TEXT_MAX);
   for (size_t i = 0; i < a->tool_count && !names.fail; i++) {
-    if (a->tools[i].offered) {
+    if (tool_is_sent(&a->tools[i])) {
       if (names.n) buf_lit(&names, ", ");
       buf_put(&names, a->tools[i].name);
     }
@@ -216,6 +216,8 @@ static enum rein_code check_args(struct agent *a, struct call *c, struct err *er
 static enum rein_code check(struct agent *a, struct call *c, struct err *err) {
   if (!c->tool && !is_cut(a, c))
     return unknown_tool(a, c, err); /* a cut call is told of the cut first */
+  if (c->tool && c->tool->left_out.n)
+    return refuse(a, c, err, T_CORE_CALL_LEFT_OUT, c->tool->name, c->tool->left_out);
   if (!c->doc) return bad_json(a, c, err);
   return check_args(a, c, err);
 }

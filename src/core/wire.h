@@ -36,6 +36,8 @@ struct wire {
   const char *key_env, *url_env; /* names the official SDKs use; the program reads them */
   int64_t overhead_tokens;       /* what providers add to a prompt unseen; at least 1 024 */
   void (*put_tools)(struct buf *out, const struct tool *tools, size_t count);
+  /* The name of the dialect of tool schemas (schema/dialect.h); NULL as a function: openai. */
+  const char *(*dialect)(const struct quirks *quirks, bool strict);
   /* What the provider of this name, or at this address, needs; NULL as a function: the
    * wire has one provider. */
   const struct quirks *(*find_quirks)(struct str address);

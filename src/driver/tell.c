@@ -21,6 +21,11 @@ void tell(struct run *run, enum text_id id, struct str one, struct str two) {
 void tell_rewrite(struct run *run, enum rewrite rewrite) {
   const struct watch *watch = &run->spec.watch;
   struct buf words;
+  if (rewrite == REWRITE_LOOSE_TOOL) {
+    struct str said, tool = agent_loosened(run->agent, &said);
+    tell(run, T_CORE_REWRITE_LOOSE_TOOL, tool, said);
+    return;
+  }
   if (!watch->warn || run->broken) return;
   buf_init(&words, SENTENCE_BYTES_MAX);
   rewrite_put(&words, run->spec.agent.lang, rewrite);

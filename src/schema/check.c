@@ -91,10 +91,3 @@ void schema_line(struct buf *out, enum rein_lang lang, const struct err *err) {
   buf_release(&said);
   buf_release(&shown);
 }
-
-enum rein_code schema_usable(struct str tool, const struct json *schema, struct err *err) {
-  const struct json *type = json_get(schema, "type");
-  if (json_is(schema, JSON_OBJECT) && json_is(type, JSON_STRING) && str_is(type->text, "object"))
-    return REIN_OK;
-  return ERR(err, REIN_INPUT, T_SCHEMA_NOT_OBJECT, tool);
-}

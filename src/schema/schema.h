@@ -64,8 +64,3 @@ enum rein_code schema_check_args(struct schema *schema, const struct json *args,
 /* Appends the error's sentence as one line of at most SCHEMA_LINE_POINTS code
  * points, cut between graphemes with a mark. */
 void schema_line(struct buf *out, enum rein_lang lang, const struct err *err);
-
-/* A schema that can be sent as a tool's: an object with type "object". Names
- * what is wrong. */
-enum rein_code schema_usable(struct str tool, const struct json *schema, struct err *err)
-    REIN_CHECKED;

@@ -29,6 +29,10 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
   for (size_t i = 0; i < count; i++) {
     json_open(&w, '{');
     put_tool_members(&w, &tools[i], "input_schema");
+    if (tools[i].strict) {
+      json_key(&w, "strict");
+      json_put_bool(&w, true);
+    }
     json_close(&w, '}');
   }
   json_close(&w, ']');
@@ -280,6 +284,11 @@ static void put_headers(struct buf *out, struct str key) {
   buf_c(out, '\n');
 }
 
+static const char *dialect(const struct quirks *q, bool strict) {
+  (void)q;
+  return strict ? "anthropic-strict" : "anthropic";
+}
+
 const struct wire wire_anthropic = {
     .name = "anthropic",
     .base_url = "https://api.anthropic.com",
@@ -289,6 +298,7 @@ const struct wire wire_anthropic = {
     .overhead_tokens = 1024, /* hidden words for tools: 286 to 804 tokens, by model */
     .find_quirks = quirks_find,
     .repair = quirks_repair,
+    .dialect = dialect,
     .put_tools = put_tools,
     .put_message = put_message,
     .put_request = put_request,

@@ -22,6 +22,10 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
     json_key(&w, "function");
     json_open(&w, '{');
     put_tool_members(&w, &tools[i], "parameters");
+    if (tools[i].strict) {
+      json_key(&w, "strict");
+      json_put_bool(&w, true);
+    }
     json_close(&w, '}');
     json_close(&w, '}');
   }
@@ -328,6 +332,7 @@ const struct wire wire_chat = {
     .overhead_tokens = 1024, /* servers put templates of their own around tools and messages */
     .find_quirks = quirks_find,
     .repair = quirks_repair,
+    .dialect = quirks_dialect,
     .put_tools = put_tools,
     .put_message = put_message,
     .put_request = put_request,

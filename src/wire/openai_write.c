@@ -22,7 +22,7 @@ static void put_tools(struct buf *out, const struct tool *tools, size_t count) {
     put_typed(&w, "function");
     put_tool_members(&w, &tools[i], "parameters");
     json_key(&w, "strict"); /* left out, the server may take it for strict */
-    json_put_bool(&w, false);
+    json_put_bool(&w, tools[i].strict);
     json_close(&w, '}');
   }
   json_close(&w, ']');
@@ -241,6 +241,12 @@ static void put_request(struct buf *out, const struct request *r) {
   json_close(&w, '}');
 }
 
+/* A server that speaks Responses is no grammar's, whatever its host. */
+static const char *dialect(const struct quirks *q, bool strict) {
+  bool plain = q == quirks_find(STR_NONE);
+  return quirks_dialect(plain ? quirks_by_name(STR("openai")) : q, strict);
+}
+
 const struct wire wire_openai = {
     .name = "openai",
     .base_url = OPENAI_URL,
@@ -250,6 +256,7 @@ const struct wire wire_openai = {
     .overhead_tokens = 1024, /* hidden system words; tools are written out in another form */
     .find_quirks = quirks_find,
     .repair = quirks_repair,
+    .dialect = dialect,
     .put_tools = put_tools,
     .put_message = put_message,
     .put_request = put_request,

@@ -31,5 +31,5 @@ void put_tool_members(struct json_out *w, const struct tool *tool, const char *s
     json_put_text(w, tool->description);
   }
   json_key(w, schema_key);
-  json_put_raw(w, tool->schema);
+  json_put_raw(w, tool->sent.n ? tool->sent : tool->schema);
 }

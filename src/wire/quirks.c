@@ -2,14 +2,16 @@
 #include "wire/quirks.h"
 
 static const struct quirks table[] = {
-    {"plain", .host = ""},
+    {"plain", .host = "", .loose = "llama.cpp"}, /* many of them make a grammar of every schema */
     {"openai", "api.openai.com", .null_content = true, .new_limit = true, .pads = true},
-    {"azure", ".openai.azure.com", .null_content = true, .new_limit = true, .pads = true},
+    {"azure", ".openai.azure.com", .null_content = true, .new_limit = true, .pads = true,
+     .strict = "openai-strict-2024"},
     {"deepseek", "api.deepseek.com", .echo = ECHO_CONTENT},
     {"mistral", "api.mistral.ai", .ids_of_9 = true, .no_usage_asked = true, .plain_calls = true},
     {"groq", "api.groq.com", .plain_calls = true},
     {"openrouter", "openrouter.ai", .echo = ECHO_DETAILS},
     {"anthropic", "api.anthropic.com", .null_content = true, .plain_calls = true},
+    {"gemini", "generativelanguage.googleapis.com", .loose = "gemini", .strict = "gemini"},
 };
 #define ROWS (sizeof table / sizeof *table)
 static const struct quirks *const others = &table[0];
@@ -46,6 +48,11 @@ const struct quirks *quirks_find(struct str address) {
   return others;
 }
 
+const char *quirks_dialect(const struct quirks *q, bool strict) {
+  const char *own = strict ? q->strict : q->loose;
+  return own ? own : strict ? "openai-strict" : "openai";
+}
+
 /* -- what a server refused -- */
 
 static bool set(bool *flag, bool value) {
@@ -76,6 +83,7 @@ static bool change(struct quirks *q, enum rewrite repair) {
   case REWRITE_NONE:
   case REWRITE_MODEL:
   case REWRITE_DROP_THINKING:
+  case REWRITE_LOOSE_TOOL:
   case REWRITE_COUNT: break;
   }
   return false;

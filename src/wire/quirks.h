@@ -27,6 +27,8 @@ struct quirks {
   bool no_include;     /* Responses: no "include" */
   bool no_tool_choice; /* none, where no call is wanted */
   bool no_marks;       /* Messages: no "cache_control" */
+  /* Dialects of tool schemas, by their names; NULL: OpenAI's own. */
+  const char *loose, *strict;
 };
 
 /* By the host of an address, or by a name of the table. Never NULL: where nothing is
@@ -35,5 +37,7 @@ const struct quirks *quirks_find(struct str address);
 /* NULL: no such name. The i-th name of all; NULL: no more. */
 const struct quirks *quirks_by_name(struct str name);
 const char *quirks_name(size_t i);
+/* Of core/wire.h, for both wires of OpenAI's making. */
+const char *quirks_dialect(const struct quirks *quirks, bool strict);
 /* Of core/wire.h: the quirks with what the repair changes. */
 bool quirks_repair(struct arena *arena, enum rewrite repair, const struct quirks **quirks);
