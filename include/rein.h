@@ -242,6 +242,12 @@ struct rein_options {
   const char *quirks;         /* treat the server as this one, whatever its host: "plain",
                                * "openai", "azure", "deepseek", "mistral", "groq",
                                * "openrouter", "anthropic", "gemini"; NULL: by its host */
+  bool strict;                /* ask the provider to hold the schemas of tools, where it can; rein
+                        * checks arguments either way */
+  bool skip_bad_tools; /* leave out a tool that cannot be sent; else the run ends as bad_tool */
+  const char *dialect; /* of tool schemas: "openai-strict-2024", "openai-strict", "openai",
+                        * "anthropic-strict", "anthropic", "llama.cpp", "gemini"; NULL: the
+                        * provider's own */
 };
 
 /* An error that ended nothing but the call: a sentence for the person. */

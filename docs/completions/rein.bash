@@ -2,7 +2,8 @@
 _rein() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options
   case $prev in
-    --quirks) COMPREPLY=($(compgen -W 'plain openai azure deepseek mistral groq openrouter anthropic' -- "$cur")); return ;;
+    --quirks) COMPREPLY=($(compgen -W 'plain openai azure deepseek mistral groq openrouter anthropic gemini' -- "$cur")); return ;;
+    --wire) COMPREPLY=($(compgen -W 'openai-strict-2024 openai-strict openai anthropic-strict anthropic llama.cpp gemini' -- "$cur")); return ;;
     --no-progress) COMPREPLY=($(compgen -W 'on 2-turns 3-in-a-row 3-in-all off' -- "$cur")); return ;;
     --output) COMPREPLY=($(compgen -W 'text json stream-json' -- "$cur")); return ;;
     --lang) COMPREPLY=($(compgen -W 'ko en' -- "$cur")); return ;;
@@ -21,7 +22,7 @@ _rein() {
     policy) options=' --root --policy --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
-    *) options=' --model --base-url --quirks --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
+    *) options=' --model --base-url --quirks --wire --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools policy script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -32,8 +32,8 @@ const struct command command_run = {
     .name = "run",
     .summary = T_CLI_CMD_RUN,
     .usage = "[options] \"task\"",
-    .takes = TAKES_OF_RUNS | TAKES(ROOT) | TAKES(TOOLS) | TAKES(MAX_TURNS) | TAKES(NO_PROGRESS) |
-             TAKES(POLICY),
+    .takes = TAKES_OF_RUNS | TAKES(WIRE) | TAKES(STRICT) | TAKES(SKIP_BAD_TOOLS) | TAKES(ROOT) |
+             TAKES(TOOLS) | TAKES(MAX_TURNS) | TAKES(NO_PROGRESS) | TAKES(POLICY),
     .configured = true,
     .run = run,
 };

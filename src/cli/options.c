@@ -9,9 +9,7 @@
 #define T_CLI_OPT_COST_LIMIT T_CLI_OPT_LATER
 #define T_CLI_OPT_WRAP_UP T_CLI_OPT_LATER
 #define T_CLI_OPT_EFFORT T_CLI_OPT_LATER
-#define T_CLI_OPT_STRICT T_CLI_OPT_LATER
 #define T_CLI_OPT_SANDBOX T_CLI_OPT_LATER
-#define T_CLI_OPT_SKIP_BAD_TOOLS T_CLI_OPT_LATER
 
 const struct option_row option_rows[OPTION_COUNT] = {
 #define X(id, name, letter, arg, kind, key, least, most)                                           \

@@ -33,8 +33,11 @@ enum option_kind {
 #define OPTIONS(X)                                                                                 \
   X(MODEL, "model", 'm', "P/M", TEXT, "model", 0, 0)                                               \
   X(BASE_URL, "base-url", 0, "URL", TEXT, "base_url", 0, 0)                                        \
-  X(QUIRKS, "quirks", 0, "plain|openai|azure|deepseek|mistral|groq|openrouter|anthropic|gemini", WORD,    \
-    "quirks", 0, 0)                                                                                \
+  X(QUIRKS, "quirks", 0, "plain|openai|azure|deepseek|mistral|groq|openrouter|anthropic|gemini",   \
+    WORD, "quirks", 0, 0)                                                                          \
+  X(WIRE, "wire", 0,                                                                               \
+    "openai-strict-2024|openai-strict|openai|anthropic-strict|anthropic|llama.cpp|gemini", WORD,   \
+    "wire", 0, 0)                                                                                  \
   X(SYSTEM, "system", 0, "TEXT|@FILE", TEXT, "system", 0, 0)                                       \
   X(ROOT, "root", 'C', "DIR", TEXT, "root", 0, 0)                                                  \
   X(TOOLS, "tools", 't', "LIST", LIST, "tools", 0, 0)                                              \
@@ -68,9 +71,9 @@ enum option_kind {
   X(COST_LIMIT, "cost-limit", 0, "USD", LATER, NULL, 0, 0)                                         \
   X(WRAP_UP, "wrap-up", 0, NULL, LATER, NULL, 0, 0)                                                \
   X(EFFORT, "effort", 0, "E", LATER, NULL, 0, 0)                                                   \
-  X(STRICT, "strict", 0, NULL, LATER, NULL, 0, 0)                                                  \
+  X(STRICT, "strict", 0, NULL, FLAG, "strict", 0, 0)                                               \
   X(SANDBOX, "sandbox", 0, "LEVEL|off", LATER, NULL, 0, 0)                                         \
-  X(SKIP_BAD_TOOLS, "skip-bad-tools", 0, NULL, LATER, NULL, 0, 0)
+  X(SKIP_BAD_TOOLS, "skip-bad-tools", 0, NULL, FLAG, "skip_bad_tools", 0, 0)
 
 enum option_id {
 #define X(id, name, letter, arg, kind, key, least, most) OPTION_ID_##id,

@@ -248,6 +248,9 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
   limits->time_ms = limit_of(cli, OPTION_ID_TIME_LIMIT);
   limits->no_progress = setup_progress(cli);
   setup->agent.quirks = cli_value(cli, OPTION_ID_QUIRKS)->text;
+  setup->agent.dialect = cli_value(cli, OPTION_ID_WIRE)->text;
+  setup->agent.strict = cli_value(cli, OPTION_ID_STRICT)->num;
+  setup->agent.skip_bad_tools = cli_value(cli, OPTION_ID_SKIP_BAD_TOOLS)->num;
   setup->agent.output_limit = cli_value(cli, OPTION_ID_OUTPUT_LIMIT)->num;
   if (retries->from) setup->agent.retries = retries->num > 0 ? (int)retries->num : REIN_OFF;
   setup->agent.lang = cli->lang;

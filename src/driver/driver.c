@@ -114,6 +114,7 @@ static enum rein_code add(struct driver *driver, const struct run_spec *spec, st
   driver->runs = r;
   if (spec->watch.record && !replay)
     spec->watch.record(spec->watch.ctx, r, buf_str(&r->line), NULL);
+  if (!replay) tell_tools(r);
   *run = r;
   return REIN_OK;
 }

@@ -92,6 +92,7 @@ static enum rein_code copy_texts(struct face *f, struct err *err) {
       {"github_url", &o->github_url}, {"github_token", &o->github_token},
       {"proxy", &o->proxy},           {"no_proxy", &o->no_proxy},
       {"ca_file", &o->ca_file},       {"quirks", &o->quirks},
+      {"dialect", &o->dialect},
   };
   for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
     struct str text = str_of(*members[i].value), copy;
@@ -305,6 +306,9 @@ enum rein_code face_open(const struct rein_options *options, enum face_use use, 
       .lang = f->o.lang,
       .model_lang = f->o.model_lang,
       .quirks = str_of(f->o.quirks),
+      .strict = f->o.strict,
+      .skip_bad_tools = f->o.skip_bad_tools,
+      .dialect = str_of(f->o.dialect),
   };
   return code;
 }

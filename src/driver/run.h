@@ -126,6 +126,7 @@ void send_look(struct run *run, int64_t now_ms); /* offline answers, idle limit 
 /* -- tell.c -- */
 void tell(struct run *run, enum text_id sentence, struct str one, struct str two);
 void tell_rewrite(struct run *run, enum rewrite rewrite);
+void tell_tools(struct run *run); /* what was changed of them on their way out */
 void tell_dropped(struct run *run, size_t blocks);
 /* Of a reply that was delivered; `before`: before that; `body`: bytes of its request. */
 void tell_doubts(struct run *run, const struct reply *reply, const struct agent_stats *before,

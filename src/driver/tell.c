@@ -2,6 +2,7 @@
  * provider asked for, signs of a server that is set up wrongly. Failures that end or delay
  * something are send.c's. */
 #include "driver/run.h"
+#include "schema/derive.h"
 #include "text/text.h"
 #include "wire/doubt.h"
 
@@ -32,6 +33,25 @@ void tell_rewrite(struct run *run, enum rewrite rewrite) {
   if (words.fail) run_break_memory(run);
   watch->warn(watch->ctx, run, buf_str(&words));
   buf_release(&words);
+}
+
+/* What is moved or rewritten is the log's; what is not as asked for, the person's too. */
+void tell_tools(struct run *run) {
+  const struct watch *watch = &run->spec.watch;
+  const struct agent_config *c = agent_config(run->agent);
+  for (const struct finding *f = agent_findings(run->agent); f && !run->broken; f = f->next) {
+    struct buf words;
+    buf_init(&words, SENTENCE_BYTES_MAX);
+    finding_put(&words, c->lang, str_of(c->rows[f->tool].name), f);
+    if (words.fail == REIN_MEMORY) run_break_memory(run);
+    bool loud = f->effect == EFFECT_LOOSE;
+    if (loud && watch->warn) watch->warn(watch->ctx, run, buf_str(&words));
+    if (!loud && watch->note) watch->note(watch->ctx, run, buf_str(&words));
+    buf_release(&words);
+  }
+  for (size_t i = 0; i < c->row_count && c->skip_bad_tools && !run->broken; i++)
+    if (c->forms[i].left_out.n)
+      tell(run, T_CORE_TOOL_LEFT_OUT, str_of(c->rows[i].name), c->forms[i].left_out);
 }
 
 void tell_dropped(struct run *run, size_t blocks) {
