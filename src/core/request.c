@@ -62,7 +62,7 @@ enum rein_code request_repair(struct agent *a, const struct fault *f, struct err
                ? REIN_OK
                : ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   }
-  if (repair == REWRITE_LOOSE_TOOL) return REIN_OK; /* only of a tool that is named */
+  if (repair == REWRITE_LOOSE_TOOL || repair == REWRITE_MODEL) return REIN_OK; /* none of these */
   if (repair == REWRITE_NONE || is_tried(a, repair)) return REIN_OK;
   if (repair != REWRITE_DROP_THINKING) {
     if (!wire->repair) return REIN_OK;
