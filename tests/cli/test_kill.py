@@ -194,12 +194,17 @@ class Kill(unittest.TestCase):
     def test_again_and_again_ends_at_the_ceiling(self):
         self.fresh()
         budget = 60000
-        code, _, err = self.rein(*self.TASK, "--token-budget", str(budget), LD_PRELOAD=self.shim, KILL_AT="6")
-        self.assertEqual(code, -signal.SIGKILL, err)
-        self.world.bodies.clear()
-        for kills in range(40):  # the fence, then what the resume allows: before anything is sent
-            code, out, err = self.rein("resume", "--last", "--output", "json", LD_PRELOAD=self.shim, KILL_AT="2")
+        self.assertEqual(self.rein("runs")[0], 0)  # the database is there
+        for at in range(1, 9):  # the first flush after which there is a run
+            code, _, err = self.rein(*self.TASK, "--token-budget", str(budget), LD_PRELOAD=self.shim, KILL_AT=str(at))
             self.assertEqual(code, -signal.SIGKILL, err)
+            if self.rein("show", "--last")[0] == 0:
+                break
+        self.world.bodies.clear()
+        for kills in range(60):  # at one flush of a resume after the other
+            code, out, err = self.rein("resume", "--last", "--output", "json", LD_PRELOAD=self.shim,
+                                       KILL_AT=str(1 + kills % 4))
+            self.assertIn(code, (-signal.SIGKILL, 11), err)
             shown, lines, told = self.rein("show", "--last", "--output", "json")
             self.assertEqual(shown, 0, f"after {kills} kills: {told}")
             last = json.loads(lines.splitlines()[-1])
