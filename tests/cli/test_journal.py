@@ -8,12 +8,12 @@ import os
 import shutil
 import unittest
 
-from bench import Bench, ROOT
+from bench import CliTest, ROOT
 
 GOLDEN = os.path.join(ROOT, "tests/golden")
 
 
-class Journals(Bench):
+class Journals(CliTest):
     def put(self, data):
         path = os.path.join(self.dir, "run.jsonl")
         with open(path, "wb") as f:
