@@ -249,6 +249,7 @@ format: $(B)/have-test ## format the C files in place
 
 bench: rein examples $(B)/plain/bench/mock $(B)/plain/bench/bare_curl $(B)/plain/bench/search ## figures, into docs/BENCH*.md
 	@bench/run --build $(B) --write
+	@bench/schema --build $(B) --write
 	@bench/search --build $(B) --write
 
 docs: rein $(B)/plain/states ## put what the program prints of itself into docs/

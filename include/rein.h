@@ -372,6 +372,46 @@ REIN_API int64_t rein_machine_turns(const struct rein_machine *machine);
 REIN_API int64_t rein_machine_requests(const struct rein_machine *machine);
 REIN_API struct rein_usage rein_machine_usage(const struct rein_machine *machine);
 
+/* ---- JSON Schema by itself ---------------------------------------------- */
+
+/* Drafts 2020-12 and 7, compiled once and used for many values:
+ *
+ *   struct rein_schema *s;
+ *   if (rein_schema_new(text, len, NULL, &s, &error)) ...error.message says where...
+ *   if (rein_schema_check(s, json, n, &error) == REIN_INPUT) puts(error.message);
+ *   rein_schema_free(s);
+ *
+ * Nothing is ever fetched. A schema belongs to one thread at a time. */
+struct rein_schema;
+
+/* A document that a $ref may name. Text is JSON; len SIZE_MAX: terminated. */
+struct rein_schema_document {
+  const char *uri; /* absolute */
+  const char *text;
+  size_t len;
+};
+
+struct rein_schema_options {
+  size_t size;
+  bool hold_formats;   /* a wrong `format` is a failure; else a note for the reader */
+  enum rein_lang lang; /* of the messages; default English */
+  const struct rein_schema_document *documents; /* copied */
+  size_t document_count;
+};
+
+/* Compiles a schema; its text is copied, len SIZE_MAX: terminated. `options` and
+ * `error` may be NULL. REIN_INPUT: no JSON, or no schema; the message says where. */
+REIN_API enum rein_code rein_schema_new(const char *text, size_t len,
+                                        const struct rein_schema_options *options,
+                                        struct rein_schema **schema, struct rein_error *error)
+    REIN_CHECKED;
+/* REIN_OK: the value, as JSON text, is what the schema describes. REIN_INPUT: it is
+ * not, or is no JSON; the message is one line of at most 200 code points: where, as
+ * a JSON pointer, what was expected, what came. REIN_LIMIT: too deep, or too much work. */
+REIN_API enum rein_code rein_schema_check(struct rein_schema *schema, const char *json, size_t len,
+                                          struct rein_error *error) REIN_CHECKED;
+REIN_API void rein_schema_free(struct rein_schema *schema); /* NULL is fine */
+
 #ifdef __cplusplus
 }
 #endif
