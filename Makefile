@@ -251,6 +251,7 @@ bench: rein examples $(B)/plain/bench/mock $(B)/plain/bench/bare_curl $(B)/plain
 	@bench/run --build $(B) --write
 	@bench/schema --build $(B) --write
 	@bench/search --build $(B) --write
+	@bench/store --build $(B) --write
 
 docs: rein $(B)/plain/states ## put what the program prints of itself into docs/
 	@dev/check-docs --build $(B) --write
