@@ -82,6 +82,7 @@ static enum rein_code prepare(struct run *run, struct replay *replay, struct err
   run->id[run->spec.id.n] = '\0';
   run->spec.id.p = run->id;
   config->wires = wire_by_name;
+  if (run->spec.files) config->root = str_of(run->spec.files->root);
   code = replay ? resume_take(run, replay, err) : agent_new(config, &run->agent, err);
   if (code != REIN_OK) return code;
   if (loop_timer_new(run->driver->loop, run_pump, run, &run->timer) != REIN_OK)

@@ -45,7 +45,6 @@ enum rein_code keep_start(struct run *run, struct err *err) {
                              .rein = STR(REIN_VERSION),
                              .provider = run->spec.provider,
                              .wall_ms = run->spec.wall_ms};
-  if (run->spec.files) config.root = str_of(run->spec.files->root);
   record_put_start(&run->line, &config, &head);
   bool held_key = mask_line(run);
   if (run->line.fail) return ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);

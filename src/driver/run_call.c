@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "driver/run.h"
 #include "text/text.h"
+#include "tools/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ struct running {
   /* What built-in tools need, its own, so that an orphan outlives its run. */
   struct call_house house;
   struct files files;
+  struct guard guard;
   struct arena arena;
 };
 
@@ -73,6 +75,15 @@ static enum rein_code furnish(struct running *r, const struct tool *tool, struct
   return ok ? REIN_OK : ERR(err, REIN_MEMORY, T_DRIVER_NO_MEMORY);
 }
 
+/* Rules for paths hold for the file that is opened, not for its name alone. */
+static enum rein_code set_guard(struct running *r, const struct action *action, struct err *err) {
+  if (!r->house.files) return REIN_OK;
+  enum rein_code code = guard_make(&r->guard, &r->arena, r->run->spec.agent.policy,
+                                   action->tool->row, action->args, str_of(r->files.root), err);
+  if (code == REIN_OK && r->guard.face.may) r->files.guard = &r->guard.face;
+  return code;
+}
+
 static int64_t limit_at(const struct run *run, const struct rein_tool *row) {
   int64_t limit_ms = row->limit_ms ? row->limit_ms : CALL_MS_DEFAULT;
   int64_t now = run_now(run);
@@ -92,6 +103,7 @@ void call_prepare(struct run *run, const struct action *action) {
   r->limit_at_ms = INT64_MAX;
   arena_init(&r->arena, HOUSE_BYTES_MAX);
   enum rein_code code = furnish(r, action->tool, &r->why);
+  if (code == REIN_OK) code = set_guard(r, action, &r->why);
   if (code == REIN_OK)
     code = call_new(action->tool->row, &r->house, action->args, &r->call, &r->why);
   if (code == REIN_MEMORY) {

@@ -184,6 +184,7 @@ enum rein_code files_open(const struct files *files, struct str path, enum files
   int opened = files_beneath(files, inside, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (opened < 0) return path_fail(path, -opened, err);
   code = kind_check(opened, need, path, err); /* it may have been replaced */
+  if (code == REIN_OK) code = files_may_open(files, opened, path, err);
   if (code == REIN_OK)
     *fd = opened;
   else

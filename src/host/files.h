@@ -18,10 +18,20 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* Who may be seen: asked with a path from the root, links resolved, before a byte
+ * is read, a file is changed, or a walk tells of it. On any thread. */
+struct files_guard {
+  bool (*may)(void *ctx, struct str path);
+  void *ctx;
+  const char *const *denied; /* paths from the root, NULL at the end: other names (hard links)
+                              * of these files may not be seen either; NULL none */
+};
+
 struct files {
-  int fd;            /* of the root */
-  const char *root;  /* its real path, terminated */
-  const char *given; /* the path it was opened with, made absolute; NULL: unknown */
+  int fd;                          /* of the root */
+  const char *root;                /* its real path, terminated */
+  const char *given;               /* the path it was opened with, made absolute; NULL: unknown */
+  const struct files_guard *guard; /* NULL: all may be seen */
 };
 
 /* Opens the root, which may itself be a link. REIN_INPUT with a sentence;

@@ -36,6 +36,12 @@ enum rein_code path_absent(const struct files *files, const char *inside, struct
                            struct err *err);
 /* A sentence of one value, the path. */
 enum rein_code path_kind_fail(enum text_id text, struct str path, struct err *err);
+/* files_guard.c: what the guard says. The first of a walk's entry. */
+bool files_may_see(const struct files *files, int dir, const char *name, struct str path);
+enum rein_code files_may_open(const struct files *files, int fd, struct str asked, struct err *err);
+enum rein_code files_may_place(const struct files *files, const struct files_place *place,
+                               struct err *err);
+
 /* Fills err with the sentence of a (positive) errno about this path. */
 enum rein_code path_fail(struct str path, int error, struct err *err);
 

@@ -241,7 +241,7 @@ static enum rein_code open_once(const struct files *files, struct str path, enum
                              : look(files, inside, aim, place, err);
   if (code == REIN_OK && path_kept_in(buf_str(&place->path)))
     code = path_kind_fail(T_HOST_PUT_GIT, path, err);
-  return code;
+  return code == REIN_OK ? files_may_place(files, place, err) : code;
 }
 
 enum rein_code files_place_open(const struct files *files, struct str path, enum files_aim aim,

@@ -1,6 +1,7 @@
 /* Reading one folder of a walk: its names, sorted, and the rules that leave some
  * of them out.
  */
+#include "host/files_inside.h"
 #include "host/walk_inside.h"
 
 #include "base/mem.h"
@@ -137,10 +138,10 @@ static int leave_out(struct reader *r, struct branch *b) {
   for (size_t i = 0; i < b->n; i++) {
     struct item item = b->items[i];
     if (item.type == DT_UNKNOWN || is_skipped(r->plan, &item)) continue; /* or it is gone */
-    if (b->rules) {
-      if (!branch_path(r, b, item.name)) return ENOMEM;
-      if (ignore_names(b->rules, buf_str(&r->path), item.type == DT_DIR)) continue;
-    }
+    const struct files *files = r->plan->files;
+    if ((b->rules || files->guard) && !branch_path(r, b, item.name)) return ENOMEM;
+    if (b->rules && ignore_names(b->rules, buf_str(&r->path), item.type == DT_DIR)) continue;
+    if (files->guard && !files_may_see(files, b->fd, item.name, buf_str(&r->path))) continue;
     b->items[kept++] = item;
   }
   b->n = kept;

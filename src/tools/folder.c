@@ -112,4 +112,7 @@ static void put_places(const struct places *p, enum text_id id, const struct rei
 void folder_note(const struct folder *folder, const struct rein_call *call, struct buf *out) {
   put_places(&folder->closed.folders, T_TOOLS_NOT_ENTERED, call, out);
   put_places(&folder->closed.rules, T_TOOLS_RULES_LOST, call, out);
+  if (!call->house->files->guard) return;
+  TEXT_PUT(out, call_lang(call), T_TOOLS_POLICY_LEFT_OUT);
+  buf_c(out, '\n');
 }

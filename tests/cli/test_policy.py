@@ -122,6 +122,42 @@ class Policy(CliTest):
         self.assertEqual(ended.code, 2)
         self.assertIn("kept.json is not what rein wrote there", ended.err)
 
+    def test_a_denied_file_by_any_way(self):
+        self.write(".env", "KEY=CANARY-7\n")
+        self.write(".env.example", "KEY=\n")
+        self.write("keys/a/b", "KEY=CANARY-8\n")
+        os.mkdir(os.path.join(self.root, "sub"))
+        os.symlink("../.env", os.path.join(self.root, "sub/e.txt"))
+        os.symlink("../keys", os.path.join(self.root, "sub/keys"))
+        os.link(os.path.join(self.root, ".env"), os.path.join(self.root, "hard.txt"))
+        uses = [("read_file", {"path": p}) for p in
+                (".env", "./.env", "sub/../.env", "sub/e.txt", "hard.txt", "keys/a/b", "sub/keys/a/b", self.root + "/.env")]
+        uses += [("search_files", {"pattern": "KEY"}), ("search_files", {"pattern": "CAN[A]RY", "dir": ".env"}),
+                 ("search_files", {"pattern": "KEY", "dir": "sub/keys"}), ("search_files", {"pattern": "KEY", "dir": "keys/a"}),
+                 ("edit_file", {"path": ".env", "old": "KEY", "new": "K"}), ("edit_file", {"path": "sub/e.txt", "old": "KEY", "new": "K"}),
+                 ("write_file", {"path": "sub/e.txt", "content": "x"}), ("delete_file", {"path": "sub/keys/a/b"}),
+                 ("list_files", {"dir": "keys"}), ("read_file", {"path": ".env.example"})]
+        model = self.model(calls(*uses), says("ok"))
+        flags = [f for t in ("edit_file", "write_file", "delete_file") for f in ("--policy", t + "=allow")]
+        ended = self.rein("go", *flags, "--policy", "path(.env)=deny", "--policy", "path(keys/**)=deny", model=model)
+        self.assertEqual(ended.code, 0, ended.err)
+        told = str(model.requests[1])
+        self.assertNotIn("CANARY", told)
+        self.assertIn(".env.example:1:KEY=", told)
+        self.assertIn("rules for paths forbid is left out", told)
+        self.assertEqual(self.read(".env"), "KEY=CANARY-7\n")
+        self.assertEqual(self.read("keys/a/b"), "KEY=CANARY-8\n")
+
+    def test_a_link_to_what_is_asked_about(self):
+        self.write("secrets/a", "x\n")
+        os.symlink("secrets/a", os.path.join(self.root, "link"))
+        model = self.model(calls(("read_file", {"path": "link"}), ("search_files", {"pattern": "x"})), says("ok"))
+        ended = self.rein("go", "--policy", "path(secrets/**)=ask", model=model)
+        told = str(model.requests[1])
+        self.assertIn("ask about it by its own path", told)
+        self.assertNotIn("secrets/a:1", told)
+        self.assertEqual(ended.code, 0)
+
     def test_taint(self):
         self.write("a", "secret")
         repo = ("github_repo_info", {"owner": "a", "repo": "b"})
