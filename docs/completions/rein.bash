@@ -20,11 +20,12 @@ _rein() {
     ask) options=' --model --base-url --quirks --system --token-budget --time-limit --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --tools --policy --config --output --lang --help --version' ;;
     policy) options=' --root --policy --config --output --lang --help --version' ;;
+    lint) options=' --wire --tools --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
     *) options=' --model --base-url --quirks --wire --system --root --tools --max-turns --token-budget --time-limit --no-progress --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
   esac
-  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools policy script help"; fi
+  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools policy lint script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))
 }
 complete -F _rein rein

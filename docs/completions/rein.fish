@@ -8,6 +8,7 @@ complete -c rein -n __fish_use_subcommand -a fork -d 'a new run from a copy of a
 complete -c rein -n __fish_use_subcommand -a ask -d 'one request, no tools, no loop'
 complete -c rein -n __fish_use_subcommand -a tools -d 'list the built-in tools and the policy\'s verdicts'
 complete -c rein -n __fish_use_subcommand -a policy -d 'say what the policy decides, and why'
+complete -c rein -n __fish_use_subcommand -a lint -d 'check tools\' schemas against each provider\'s rules'
 complete -c rein -n __fish_use_subcommand -a script -d 'serve a script of model replies over local HTTP'
 complete -c rein -n __fish_use_subcommand -a help -d 'help about a command'
 complete -c rein -l model -s m -r -d 'anthropic/M, openai/M, chat/M, demo or script:FILE'

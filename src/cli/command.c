@@ -2,10 +2,11 @@
 #include "cli/command.h"
 
 const struct command *const commands[] = {
-    &command_run, &command_resume, &command_runs,   &command_show,   &command_replay, &command_fork,
-    &command_ask, &command_tools,  &command_policy, &command_script, &command_help,   NULL};
+    &command_run, &command_resume, &command_runs,   &command_show, &command_replay, &command_fork,
+    &command_ask, &command_tools,  &command_policy, &command_lint, &command_script, &command_help,
+    NULL};
 
-static const char *const later[] = {"stats",  "lint",    "pack", "init", "submit",
+static const char *const later[] = {"stats",  "pack",    "init", "submit",
                                     "worker", "approve", "mcp",  NULL};
 
 const struct command *command_by_name(struct str name) {

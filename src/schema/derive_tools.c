@@ -197,7 +197,8 @@ static void take(struct derive *d, const struct derive_spec *spec, const struct 
 
 static void derive_tool(struct derive *d, const struct derive_spec *spec, struct request_room *room,
                         struct tool_sent *sent) {
-  if (!name_fits(d, spec, d->tool) || !root_fits(d)) return;
+  bool named = name_fits(d, spec, d->tool), rooted = root_fits(d); /* each says its own */
+  if (!named || !rooted) return;
   if (d->dialect->tools_max && room->tools >= d->dialect->tools_max) {
     refuse(d, "tools", T_SCHEMA_WHY_TOOLS_MAX, STR_NONE, STR_NONE);
     return;

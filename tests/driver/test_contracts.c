@@ -1,0 +1,189 @@
+/* Tools on the wire, through the machine and real wires: strict where asked for, what
+ * cannot be sent, what a provider refuses all the same, and the same bytes again from
+ * the first record.
+ */
+#include "support/test.h"
+
+#include "core/agent.h"
+#include "core/record.h"
+#include "wire/wires.h"
+
+static const struct rein_tool pick[] = {
+    {.name = "pick",
+     .description = "Picks colours.",
+     .schema = "{\"type\":\"object\",\"properties\":{\"colours\":{\"type\":\"array\",\"items\":"
+               "{\"type\":\"string\"},\"minItems\":1,\"maxItems\":5},\"note\":{\"type\":"
+               "\"string\"}},\"required\":[\"colours\"]}",
+     .verdict = REIN_ALLOW},
+    {.name = "no good",
+     .description = "x",
+     .schema = "{\"type\":\"array\"}",
+     .verdict = REIN_ALLOW}};
+
+struct talk {
+  struct agent *agent;
+  struct action action;
+  struct err err;
+};
+
+static void feed(struct talk *t, struct event e) {
+  assert_int_equal(agent_feed(t->agent, &e, &t->err), REIN_OK);
+}
+
+/* Drives it to the next thing that is somebody else's to answer. */
+static enum action_kind drive(struct talk *t) {
+  while (agent_next(t->agent, &t->action)) {
+    uint32_t id = t->action.id;
+    if (t->action.kind == ACTION_RESERVE)
+      feed(t, (struct event){.kind = EVENT_GRANTED, .id = id, .tokens = t->action.tokens});
+    else if (t->action.kind == ACTION_REWRITE)
+      feed(t, (struct event){.kind = EVENT_REWRITE, .id = id, .rewrite = t->action.rewrite});
+    else
+      return t->action.kind;
+  }
+  return ACTION_NONE;
+}
+
+static struct agent_config config(const struct wire *wire, size_t rows) {
+  return (struct agent_config){.wire = wire,
+                               .model = STR("m"),
+                               .rows = pick,
+                               .row_count = rows,
+                               .address = STR("http://127.0.0.1:9")};
+}
+
+static struct talk begin(const struct agent_config *c) {
+  struct talk t = {0};
+  assert_int_equal(agent_new(c, &t.agent, &t.err), REIN_OK);
+  feed(&t, (struct event){.kind = EVENT_SAY, .text = STR("go")});
+  return t;
+}
+
+static void called(struct talk *t, uint32_t id, const char *args) {
+  const struct block use = {
+      .kind = BLOCK_TOOL_USE, .id = STR("c1"), .name = STR("pick"), .args = str_of(args)};
+  const struct reply reply = {.blocks = &use, .count = 1, .stop = STOP_TOOLS};
+  feed(t, (struct event){.kind = EVENT_REPLY, .id = id, .reply = &reply});
+}
+
+static void bounds_hold_though_they_are_not_sent(void **state) {
+  static const struct {
+    const char *args, *told; /* NULL: it runs */
+  } calls[] = {{"{\"colours\":[],\"note\":null}", "1"},
+               {"{\"colours\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\"],\"note\":null}", "5"},
+               {"{\"colours\":[\"a\"],\"note\":null}", NULL},
+               {"{\"colours\":[\"a\",\"b\",\"c\",\"d\",\"e\"],\"note\":\"x\"}", NULL}};
+  (void)state;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    struct agent_config c = config(&wire_openai, 1);
+    c.dialect = STR("openai-strict-2024");
+    struct talk t = begin(&c);
+    assert_int_equal(drive(&t), ACTION_SEND);
+    assert_true(str_has(t.action.body, STR("\"strict\":true")));
+    assert_false(str_has(t.action.body, STR("minItems")));
+    assert_true(str_has(t.action.body, STR("at least 1 items; at most 5 items")));
+    called(&t, t.action.id, calls[i].args);
+    assert_int_equal(drive(&t), calls[i].told ? ACTION_SEND : ACTION_RUN);
+    struct call_view view;
+    assert_true(agent_nth_call(t.agent, 0, &view));
+    if (calls[i].told) {
+      assert_true(view.is_error && !view.ran);
+      assert_true(str_has(view.result, str_of(calls[i].told)));
+    } else {
+      assert_false(str_has(t.action.args, STR("null")));
+    }
+    agent_free(t.agent);
+  }
+}
+
+static void strict_is_asked_for(void **state) {
+  static const struct wire *const all[] = {&wire_anthropic, &wire_openai, &wire_chat};
+  (void)state;
+  for (size_t i = 0; i < 3; i++) {
+    struct agent_config c = config(all[i], 1);
+    for (int strict = 0; strict < 2; strict++) {
+      c.strict = strict;
+      struct talk t = begin(&c);
+      assert_int_equal(drive(&t), ACTION_SEND);
+      assert_int_equal(str_has(t.action.body, STR("\"strict\":true")), strict);
+      agent_free(t.agent);
+    }
+  }
+}
+
+static void what_cannot_be_sent_is_said_before(void **state) {
+  (void)state;
+  struct agent_config c = config(&wire_anthropic, 2);
+  struct talk t = begin(&c);
+  assert_int_equal(drive(&t), ACTION_DONE);
+  assert_int_equal(agent_ended(t.agent)->outcome, REIN_OUTCOME_BAD_TOOL);
+  assert_int_equal(agent_ended(t.agent)->why.text, T_CORE_END_BAD_TOOL);
+  assert_int_equal(agent_stats(t.agent).requests, 0);
+  agent_free(t.agent);
+  c.skip_bad_tools = true;
+  t = begin(&c);
+  assert_int_equal(drive(&t), ACTION_SEND);
+  assert_true(str_has(t.action.body, STR("\"pick\"")));
+  assert_false(str_has(t.action.body, STR("no good")));
+  agent_free(t.agent);
+}
+
+static void a_refused_tool_is_sent_plainer_once(void **state) {
+  const struct fault refused = {
+      .kind = FAULT_SCHEMA,
+      .status = 400,
+      .message = STR("Invalid schema for function 'pick': In context=(), 'x' is not permitted.")};
+  (void)state;
+  struct agent_config c = config(&wire_openai, 1);
+  c.strict = true;
+  struct talk t = begin(&c);
+  assert_int_equal(drive(&t), ACTION_SEND);
+  feed(&t, (struct event){.kind = EVENT_FAILED, .id = t.action.id, .fault = &refused});
+  assert_int_equal(drive(&t), ACTION_SEND);
+  assert_true(str_has(t.action.body, STR("\"strict\":false")));
+  struct str words, tool = agent_loosened(t.agent, &words);
+  assert_text(tool, "pick");
+  assert_str(words, refused.message);
+  feed(&t, (struct event){.kind = EVENT_FAILED, .id = t.action.id, .fault = &refused});
+  assert_int_equal(drive(&t), ACTION_DONE);
+  assert_int_equal(agent_ended(t.agent)->outcome, REIN_OUTCOME_BAD_TOOL);
+  agent_free(t.agent);
+}
+
+static void the_first_record_gives_the_same_bytes(void **state) {
+  (void)state;
+  struct agent_config c = config(&wire_openai, 2), again;
+  struct arena arena;
+  struct buf line, body;
+  struct record_head head = {0};
+  c.strict = c.skip_bad_tools = true;
+  struct talk t = begin(&c);
+  assert_int_equal(drive(&t), ACTION_SEND);
+  buf_init(&line, 1u << 20);
+  buf_init(&body, 1u << 20);
+  buf_put(&body, t.action.body);
+  record_put_start(&line, agent_config(t.agent), &head);
+  agent_free(t.agent);
+  arena_init(&arena, 1u << 22);
+  assert_int_equal(record_read_start(&arena, buf_str(&line), wire_by_name, &again, &head, &t.err),
+                   REIN_OK);
+  assert_text(again.forms[1].schema, "");
+  t = begin(&again);
+  assert_int_equal(drive(&t), ACTION_SEND);
+  assert_str(t.action.body, buf_str(&body));
+  agent_free(t.agent);
+  arena_release(&arena);
+  buf_release(&line);
+  buf_release(&body);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bounds_hold_though_they_are_not_sent),
+      cmocka_unit_test(strict_is_asked_for),
+      cmocka_unit_test(what_cannot_be_sent_is_said_before),
+      cmocka_unit_test(a_refused_tool_is_sent_plainer_once),
+      cmocka_unit_test(the_first_record_gives_the_same_bytes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
