@@ -182,7 +182,7 @@ enum rein_no_progress {
 struct rein_limits {
   int64_t max_turns;    /* tool turns; default 30 */
   int64_t token_budget; /* input and output of every request; default 300 000 */
-  int64_t cost_uusd;    /* micro-dollars; default off */
+  int64_t cost_uusd;    /* micro-dollars; default off; needs a model whose price is known */
   int64_t time_ms;      /* default off */
   enum rein_no_progress no_progress;
 };
@@ -244,10 +244,14 @@ struct rein_options {
                                * "openrouter", "anthropic", "gemini"; NULL: by its host */
   bool strict;                /* ask the provider to hold the schemas of tools, where it can; rein
                         * checks arguments either way */
-  bool skip_bad_tools; /* leave out a tool that cannot be sent; else the run ends as bad_tool */
-  const char *dialect; /* of tool schemas: "openai-strict-2024", "openai-strict", "openai",
+  bool skip_bad_tools;     /* leave out a tool that cannot be sent; else the run ends as bad_tool */
+  const char *dialect;     /* of tool schemas: "openai-strict-2024", "openai-strict", "openai",
                         * "anthropic-strict", "anthropic", "llama.cpp", "gemini"; NULL: the
                         * provider's own */
+  const char *models_json; /* prices and context windows by model, before those that are
+                               * built in: {"M":{"input":3,"output":15,"cache_read":0.3,
+                               * "cache_write":3.75,"window":200000}}, dollars per million
+                               * tokens (docs/BUDGETS.md); NULL: only those */
 };
 
 /* An error that ended nothing but the call: a sentence for the person. */
@@ -276,6 +280,8 @@ REIN_API const char *rein_report_json(const struct rein_report *report);   /* as
 REIN_API int64_t rein_report_turns(const struct rein_report *report);
 REIN_API int64_t rein_report_requests(const struct rein_report *report);
 REIN_API struct rein_usage rein_report_usage(const struct rein_report *report);
+/* Micro-dollars, rounded up; -1: the price of the model is not known. */
+REIN_API int64_t rein_report_cost_uusd(const struct rein_report *report);
 REIN_API void rein_report_free(struct rein_report *report); /* NULL is fine */
 
 /* ---- The machine, for those who bring their own loop ------------------- */
@@ -371,6 +377,7 @@ REIN_API const char *rein_machine_reason(struct rein_machine *machine);
 REIN_API int64_t rein_machine_turns(const struct rein_machine *machine);
 REIN_API int64_t rein_machine_requests(const struct rein_machine *machine);
 REIN_API struct rein_usage rein_machine_usage(const struct rein_machine *machine);
+REIN_API int64_t rein_machine_cost_uusd(const struct rein_machine *machine); /* as in a report */
 
 /* ---- JSON Schema by itself ---------------------------------------------- */
 

@@ -26,6 +26,7 @@ struct cli {
   struct str words[WORDS_MAX]; /* behind the command's name */
   size_t word_count;
   const struct json *policy; /* of the config; NULL none */
+  const struct json *models; /* likewise */
   struct str config_path;    /* the config that was read; empty none */
 };
 

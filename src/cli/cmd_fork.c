@@ -37,7 +37,7 @@ const struct command command_fork = {
     .summary = T_CLI_CMD_FORK,
     .usage = "ID[@SEQ]|FILE[@SEQ] [options] [\"text\"]",
     .takes = TAKES_TO_GO_ON,
-    .adds = TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) | TAKES(TIME_LIMIT),
+    .adds = TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) | TAKES(COST_LIMIT) | TAKES(TIME_LIMIT),
     .configured = true,
     .run = run,
 };

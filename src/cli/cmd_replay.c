@@ -35,6 +35,7 @@ static enum rein_code on_start(void *ctx, struct agent_config *config, struct er
   if (!a->other) return REIN_OK;
   take_limit(a->cli, OPTION_ID_MAX_TURNS, &config->limits.max_turns);
   take_limit(a->cli, OPTION_ID_TOKEN_BUDGET, &config->limits.token_budget);
+  take_limit(a->cli, OPTION_ID_COST_LIMIT, &config->limits.cost_uusd);
   take_limit(a->cli, OPTION_ID_TIME_LIMIT, &config->limits.time_ms);
   if (cli_value(a->cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG)
     config->limits.no_progress = setup_progress(a->cli);
@@ -112,7 +113,8 @@ static int tell_other(struct cli *cli, const struct again *a, const struct repla
 
 static int replay(struct cli *cli, struct journal *journal) {
   static const enum option_id limits[] = {OPTION_ID_MAX_TURNS, OPTION_ID_TOKEN_BUDGET,
-                                          OPTION_ID_TIME_LIMIT, OPTION_ID_NO_PROGRESS};
+                                          OPTION_ID_COST_LIMIT, OPTION_ID_TIME_LIMIT,
+                                          OPTION_ID_NO_PROGRESS};
   struct again a = {.cli = cli};
   struct replay replayed;
   struct err err = {0};
@@ -147,7 +149,7 @@ const struct command command_replay = {
     .summary = T_CLI_CMD_REPLAY,
     .usage = "ID|FILE|--last [options]",
     .takes = TAKES(LAST) | TAKES(STORE) | TAKES(CONFIG) | TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) |
-             TAKES(TIME_LIMIT) | TAKES(NO_PROGRESS),
+             TAKES(COST_LIMIT) | TAKES(TIME_LIMIT) | TAKES(NO_PROGRESS),
     .configured = true,
     .run = run,
 };

@@ -15,7 +15,7 @@ const struct command command_resume = {
     .summary = T_CLI_CMD_RESUME,
     .usage = "ID|--last [options] [\"text\"]",
     .takes = TAKES_TO_GO_ON | TAKES(LAST),
-    .adds = TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) | TAKES(TIME_LIMIT),
+    .adds = TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) | TAKES(COST_LIMIT) | TAKES(TIME_LIMIT),
     .configured = true,
     .run = run,
 };

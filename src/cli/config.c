@@ -4,6 +4,7 @@
 
 #include "cli/env.h"
 #include "cli/near.h"
+#include "core/price.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -52,6 +53,11 @@ static enum rein_code join_names(struct arena *arena, const struct json *node, s
   return ok ? REIN_OK : ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
 }
 
+static enum rein_code money_text(const struct json *node, struct str *text, struct err *err) {
+  *text = json_is(node, JSON_NUMBER) ? node->source : json_text(node);
+  return text->n ? REIN_OK : wrong_type(node, T_CLI_KEY_MONEY, err);
+}
+
 /* The text of the value as a flag would have it. */
 static enum rein_code flag_text(struct cli *cli, const struct option_row *row,
                                 const struct json *node, struct str *text, struct err *err) {
@@ -68,6 +74,8 @@ static enum rein_code flag_text(struct cli *cli, const struct option_row *row,
     if (str_is(*text, "off")) return REIN_OK;
     return wrong_type(node, row->kind == OPTION_LIMIT ? T_CLI_KEY_LIMIT : T_CLI_KEY_NUMBER, err);
   case OPTION_RULE: cli->policy = node; return REIN_OK;
+  case OPTION_MODELS: cli->models = node; return models_check(node, err);
+  case OPTION_MONEY: return money_text(node, text, err);
   case OPTION_TEXT:
   case OPTION_WORD:
   case OPTION_SPAN:
@@ -95,8 +103,8 @@ static enum rein_code take_key(struct cli *cli, const struct json *node, struct 
   enum rein_code code = flag_text(cli, row, node, &text, err);
   if (code) return code;
   value.num = json_is(node, JSON_TRUE);
-  if (row->kind != OPTION_FLAG && row->kind != OPTION_RULE)
-    code = value_read(row, node->key, text, &value, err);
+  bool read = row->kind == OPTION_FLAG || row->kind == OPTION_RULE || row->kind == OPTION_MODELS;
+  if (!read) code = value_read(row, node->key, text, &value, err);
   if (!code && value.adds) code = ERR(err, REIN_INPUT, T_CLI_BAD_LIMIT, node->key, text);
   if (!code && cli->options.values[id].from == FROM_DEFAULT) cli->options.values[id] = value;
   return code;

@@ -56,6 +56,7 @@ static void put_limits(struct json_out *w, const struct shown *s) {
   json_open(w, '{');
   put_limit(w, "max_turns", s->limits.max_turns);
   put_limit(w, "token_budget", s->limits.token_budget);
+  put_limit(w, "cost_uusd", s->limits.cost_uusd);
   put_limit(w, "time_ms", s->limits.time_ms);
   json_key(w, "no_progress");
   json_put_text(w, progress_text(s->cli));

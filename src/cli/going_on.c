@@ -200,6 +200,7 @@ static int new_limits(struct cli *cli, struct going_on *on) {
   *l = *agent_limits(on->replay.agent);
   int exit = new_limit(cli, OPTION_ID_MAX_TURNS, &l->max_turns, &changed);
   if (!exit) exit = new_limit(cli, OPTION_ID_TOKEN_BUDGET, &l->token_budget, &changed);
+  if (!exit) exit = new_limit(cli, OPTION_ID_COST_LIMIT, &l->cost_uusd, &changed);
   if (!exit) exit = new_limit(cli, OPTION_ID_TIME_LIMIT, &l->time_ms, &changed);
   if (cli_value(cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG)
     l->no_progress = setup_progress(cli);
@@ -242,6 +243,15 @@ static int fill_options(struct cli *cli, struct going_on *on) {
   return 0;
 }
 
+/* A cost limit that the run has, or shall have, needs a price: of the model that goes
+ * on, and where that is the same one, the price that the run knows will do. */
+static int check_price(struct cli *cli, const struct going_on *on, const struct setup *setup) {
+  const struct agent_config *was = agent_config(on->replay.agent), *now = &setup->agent;
+  bool same = was->wire == now->wire && str_eq(was->model, now->model);
+  if (on->room.cost_uusd == REIN_OFF || now->facts.priced || (same && was->facts.priced)) return 0;
+  return cli_usage(cli, T_CORE_NO_PRICE, now->model);
+}
+
 int going_on_carry(struct cli *cli, struct going_on *on) {
   struct setup setup = {0};
   struct str words = STR_NONE;
@@ -250,6 +260,7 @@ int going_on_carry(struct cli *cli, struct going_on *on) {
   if (!exit) exit = fill_options(cli, on);
   bool bare = on->replay.config.row_count == 0;
   if (!exit) exit = setup_make(cli, bare ? SETUP_BARE : SETUP_TOOLS, &setup);
+  if (!exit) exit = check_price(cli, on, &setup);
   if (!exit && cli->word_count) exit = task_read(cli, &words, &signum);
   if (signum) exit = session_none(cli, REIN_OUTCOME_CANCELLED, signum);
   if (!exit) exit = session_go_on(cli, &setup, on, words);

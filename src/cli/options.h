@@ -22,6 +22,8 @@ enum option_kind {
   OPTION_NUMBER, /* a whole number */
   OPTION_LIMIT,  /* a whole number, or off */
   OPTION_SPAN,   /* a time such as 90s or 1h30m, or off; kept in milliseconds */
+  OPTION_MONEY,  /* dollars, or off; kept in micro-dollars */
+  OPTION_MODELS, /* an object, in config alone */
   OPTION_RULE,   /* RULE=VERDICT, given as often as needed; in config an object */
   OPTION_LATER,  /* meant to come, and not built: refused by name */
 };
@@ -43,12 +45,14 @@ enum option_kind {
   X(TOOLS, "tools", 't', "LIST", LIST, "tools", 0, 0)                                              \
   X(MAX_TURNS, "max-turns", 0, "N|off", LIMIT, "max_turns", 0, COUNT_MAX)                          \
   X(TOKEN_BUDGET, "token-budget", 0, "N|off", LIMIT, "token_budget", 0, COUNT_MAX)                 \
+  X(COST_LIMIT, "cost-limit", 0, "USD|off", MONEY, "cost_limit", 0, COUNT_MAX)                     \
   X(TIME_LIMIT, "time-limit", 0, "TIME|off", SPAN, "time_limit", 0, COUNT_MAX)                     \
   X(NO_PROGRESS, "no-progress", 0, "on|2-turns|3-in-a-row|3-in-all|off", WORD, "no_progress", 0,   \
     0)                                                                                             \
   X(OUTPUT_LIMIT, "output-limit", 0, "N", NUMBER, "output_limit", 1, COUNT_MAX)                    \
   X(IDLE_LIMIT, "idle-limit", 0, "TIME|off", SPAN, "idle_limit", 1, COUNT_MAX)                     \
   X(RETRIES, "retries", 0, "N|off", LIMIT, "retries", 0, 100)                                      \
+  X(MODELS, NULL, 0, "OBJECT", MODELS, "models", 0, 0)                                             \
   X(POLICY, "policy", 0, "RULE=VERDICT", RULE, "policy", 0, 0)                                     \
   X(CONFIG, "config", 0, "FILE", TEXT, NULL, 0, 0)                                                 \
   X(OUTPUT, "output", 0, "text|json|stream-json", WORD, "output", 0, 0)                            \
@@ -68,7 +72,6 @@ enum option_kind {
   X(SCHEMA, "schema", 0, NULL, FLAG, NULL, 0, 0)                                                   \
   X(COMPLETION, "completion", 0, "bash|zsh|fish", WORD, NULL, 0, 0)                                \
   X(PACK, "pack", 0, "FILE", LATER, NULL, 0, 0)                                                    \
-  X(COST_LIMIT, "cost-limit", 0, "USD", LATER, NULL, 0, 0)                                         \
   X(WRAP_UP, "wrap-up", 0, NULL, LATER, NULL, 0, 0)                                                \
   X(EFFORT, "effort", 0, "E", LATER, NULL, 0, 0)                                                   \
   X(STRICT, "strict", 0, NULL, FLAG, "strict", 0, 0)                                               \
@@ -99,7 +102,7 @@ struct value {
   enum value_from from; /* FROM_DEFAULT: not given */
   struct str text;      /* as written; borrowed */
   bool adds;            /* +N of a limit: to what the run has; see command.h */
-  int64_t num;          /* FLAG 0 or 1; NUMBER; LIMIT and SPAN (ms), REIN_OFF when off */
+  int64_t num;          /* FLAG 0 or 1; NUMBER; LIMIT, SPAN (ms), MONEY, REIN_OFF when off */
 };
 
 #define RULES_MAX 256 /* --policy flags on one command line */

@@ -139,6 +139,30 @@ static void put_limit(struct json_out *w, const struct option_row *row) {
   json_close(w, ']');
 }
 
+static void put_models(struct json_out *w) {
+  static const char *const keys[] = {"input",           "output",          "cache_read",
+                                     "cache_write",     "long_input",      "long_output",
+                                     "long_cache_read", "long_cache_write"};
+  put_type(w, "object");
+  json_key(w, "additionalProperties");
+  json_open(w, '{');
+  put_type(w, "object");
+  json_key(w, "properties");
+  json_open(w, '{');
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    json_key(w, keys[i]);
+    json_put_raw(w, STR("{\"type\":\"number\",\"minimum\":0,\"maximum\":1000000}"));
+  }
+  json_key(w, "long_above");
+  json_put_raw(w, STR("{\"type\":\"integer\",\"minimum\":1}"));
+  json_key(w, "window");
+  json_put_raw(w, STR("{\"type\":\"integer\",\"minimum\":1}"));
+  json_close(w, '}');
+  json_key(w, "additionalProperties");
+  json_put_bool(w, false);
+  json_close(w, '}');
+}
+
 static void put_kind(struct json_out *w, const struct option_row *row) {
   switch (row->kind) {
   case OPTION_FLAG: put_type(w, "boolean"); break;
@@ -155,6 +179,12 @@ static void put_kind(struct json_out *w, const struct option_row *row) {
     json_key(w, "pattern");
     json_put_text(w, STR("^(off|0|(?=[0-9])([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?)$"));
     break;
+  case OPTION_MONEY:
+    json_key(w, "anyOf");
+    json_put_raw(w, STR("[{\"type\":\"number\",\"minimum\":0,\"maximum\":1000000},"
+                        "{\"type\":\"string\",\"pattern\":\"^(off|[0-9]+(\\\\.[0-9]+)?)$\"}]"));
+    break;
+  case OPTION_MODELS: put_models(w); break;
   case OPTION_RULE: put_policy(w); break;
   case OPTION_TEXT:
     put_type(w, "string");

@@ -140,6 +140,14 @@ static int open_provider(struct cli *cli, struct setup *setup) {
   return 0;
 }
 
+/* What is known of the model: the table's word, and the config's before it. */
+static int read_facts(struct cli *cli, struct setup *setup) {
+  struct err err = {0};
+  if (model_facts(setup->agent.model, cli->models, &setup->agent.facts, &err))
+    return cli_fail(cli, &err);
+  return 0;
+}
+
 struct str setup_url(const struct setup *setup) {
   return setup->base_url.n ? setup->base_url : str_of(setup->provider.wire->base_url);
 }
@@ -245,6 +253,7 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
   struct str lang = cli_value(cli, OPTION_ID_MODEL_LANG)->text;
   limits->max_turns = kind == SETUP_BARE ? REIN_ZERO : limit_of(cli, OPTION_ID_MAX_TURNS);
   limits->token_budget = limit_of(cli, OPTION_ID_TOKEN_BUDGET);
+  limits->cost_uusd = limit_of(cli, OPTION_ID_COST_LIMIT);
   limits->time_ms = limit_of(cli, OPTION_ID_TIME_LIMIT);
   limits->no_progress = setup_progress(cli);
   setup->agent.quirks = cli_value(cli, OPTION_ID_QUIRKS)->text;
@@ -261,6 +270,7 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
 
 int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup) {
   int exit = open_provider(cli, setup);
+  if (!exit) exit = read_facts(cli, setup);
   if (!exit) exit = read_environment(cli, setup);
   if (!exit) exit = read_system(cli, setup);
   if (!exit) exit = setup_policy(cli, setup);

@@ -153,19 +153,21 @@ void show_put_number(struct buf *out, int64_t n) {
 
 void show_put_sum(struct buf *out, enum rein_lang lang, const struct agent_stats *stats,
                   int64_t ms) {
-  struct buf b[5];
-  for (size_t i = 0; i < 5; i++)
+  struct buf b[6];
+  for (size_t i = 0; i < 6; i++)
     buf_init(&b[i], 64);
   show_put_number(&b[0], stats->turns);
   show_put_number(&b[1], stats->requests);
   show_put_number(&b[2], usage_prompt(&stats->usage));
   show_put_number(&b[3], stats->usage.output);
   show_put_seconds(&b[4], ms);
+  if (stats->cost >= 0) money_put(&b[5], stats->cost);
   bool one_turn = stats->turns == 1, one_request = stats->requests == 1;
   TEXT_PUT(out, lang, one_turn ? T_CLI_SUM_TURN : T_CLI_SUM_TURNS, buf_str(&b[0]));
   TEXT_PUT(out, lang, one_request ? T_CLI_SUM_REQUEST : T_CLI_SUM_REQUESTS, buf_str(&b[1]));
-  TEXT_PUT(out, lang, T_CLI_SUM_REST, buf_str(&b[2]), buf_str(&b[3]), buf_str(&b[4]));
-  for (size_t i = 0; i < 5; i++) {
+  TEXT_PUT(out, lang, b[5].n ? T_CLI_SUM_REST_COST : T_CLI_SUM_REST, buf_str(&b[2]), buf_str(&b[3]),
+           buf_str(&b[4]), buf_str(&b[5]));
+  for (size_t i = 0; i < 6; i++) {
     if (b[i].fail) out->fail = b[i].fail;
     buf_release(&b[i]);
   }

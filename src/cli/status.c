@@ -23,6 +23,15 @@ static void put_of(struct buf *out, int64_t used, int64_t limit) {
   put_amount(out, limit);
 }
 
+/* Only where it is limited: a line has room for what may end the run. */
+static void put_cost(struct buf *out, int64_t cost, int64_t limit_uusd) {
+  if (limit_uusd == REIN_OFF) return;
+  buf_lit(out, " | $");
+  money_put(out, cost);
+  buf_c(out, '/');
+  money_put(out, limit_uusd * PICO_PER_MICRO);
+}
+
 static void put_clock(struct buf *out, int64_t ms) {
   int64_t s = ms / 1000;
   if (s >= 3600)
@@ -41,6 +50,7 @@ void status_put(struct buf *out, enum rein_lang lang, const struct agent_stats *
   TEXT_PUT(out, lang, T_CLI_STATUS_TOKENS);
   buf_c(out, ' ');
   put_of(out, stats->spent, limits->token_budget);
+  put_cost(out, stats->cost, limits->cost_uusd);
   buf_lit(out, " | ");
   put_clock(out, ms);
   if (limits->time_ms != REIN_OFF) {

@@ -2,6 +2,7 @@
  * command line or in the config. */
 #include "cli/options.h"
 
+#include "core/price.h"
 #include "text/text.h"
 
 static bool is_digits(struct str s) {
@@ -82,6 +83,23 @@ static enum rein_code read_span(const struct option_row *row, struct str shown, 
   return REIN_OK;
 }
 
+/* 2, 0.5, 2.50: digits, and at most six behind a point. */
+static enum rein_code read_money(const struct option_row *row, struct str shown, struct str text,
+                                 int64_t *num, struct err *err) {
+  struct str whole = text, rest = STR("0");
+  int64_t uusd;
+  if (str_is(text, "off")) {
+    *num = REIN_OFF;
+    return REIN_OK;
+  }
+  (void)str_split(text, '.', &whole, &rest);
+  bool plain = is_digits(whole) && is_digits(rest);
+  if (!plain || !price_read(text, &uusd) || uusd < row->least || uusd > row->most)
+    return ERR(err, REIN_INPUT, T_CLI_BAD_MONEY, shown, text);
+  *num = uusd;
+  return REIN_OK;
+}
+
 static enum rein_code read_word(const struct option_row *row, struct str shown, struct str text,
                                 struct err *err) {
   struct str word;
@@ -92,7 +110,7 @@ static enum rein_code read_word(const struct option_row *row, struct str shown, 
 
 /* +8 for a run that goes on: whether it may stand there is the command's word. */
 static bool adds_to(const struct option_row *row, struct str text) {
-  bool limit = row->kind == OPTION_LIMIT || row->kind == OPTION_SPAN;
+  bool limit = row->kind == OPTION_LIMIT || row->kind == OPTION_SPAN || row->kind == OPTION_MONEY;
   return limit && text.n > 1 && text.p[0] == '+' && text.p[1] >= '0' && text.p[1] <= '9';
 }
 
@@ -107,10 +125,12 @@ enum rein_code value_read(const struct option_row *row, struct str shown, struct
   case OPTION_LATER:
   case OPTION_TEXT:
   case OPTION_LIST:
+  case OPTION_MODELS:
   case OPTION_RULE: break;
   case OPTION_WORD: code = read_word(row, shown, text, err); break;
   case OPTION_NUMBER:
   case OPTION_LIMIT: code = read_number(row, shown, number, &value->num, err); break;
+  case OPTION_MONEY: code = read_money(row, shown, number, &value->num, err); break;
   case OPTION_SPAN: code = read_span(row, shown, number, &value->num, err); break;
   }
   if (code) return code;

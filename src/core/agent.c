@@ -56,7 +56,7 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
   int64_t need = next_need(a);
   if (a->config.limits.max_turns != REIN_OFF && a->turns >= a->config.limits.max_turns)
     return end_turns(a, err);
-  if (budget_output(&a->budget, need, a->config.output_limit) < 0) return end_tokens(a, need, err);
+  if (budget_output(&a->budget, need, a->config.output_limit) < 0) return end_budget(a, need, err);
   if (time_is_up(a)) return end_time(a, err);
   *closed = false;
   return REIN_OK;
@@ -74,8 +74,9 @@ static enum rein_code prepare(struct agent *a, struct err *err) {
   int64_t bound =
       budget_bound(&a->budget, a->sending.body.n, answered, a->config.wire->overhead_tokens);
   int64_t output = budget_output(&a->budget, bound, a->config.output_limit);
-  if (output < 0) return end_tokens(a, bound, err);
+  if (output < 0) return end_budget(a, bound, err);
   a->sending.lowered = output < a->config.output_limit;
+  a->sending.lowest = budget_lowest(&a->budget, bound, a->config.output_limit);
   if (a->sending.lowered) code = request_build(a, output, err);
   if (code) return code;
   a->sending.reserved = bound + output;
@@ -122,7 +123,8 @@ static enum rein_code on_say(struct agent *a, const struct event *e, struct err 
 static enum rein_code on_granted(struct agent *a, const struct event *e, struct err *err) {
   (void)err;
   if (a->state != STATE_RESERVING || e->id != a->sending.id) return REIN_OK;
-  budget_reserve(&a->budget, a->sending.reserved);
+  budget_reserve(&a->budget, a->sending.reserved - a->sending.output_limit,
+                 a->sending.output_limit);
   a->requests++;
   agent_enter(a, STATE_SENDING, ACTION_SEND);
   return REIN_OK;

@@ -17,6 +17,7 @@
 
 #include "core/action.h"
 #include "core/event.h"
+#include "core/price.h"
 #include "core/tool.h"
 #include "core/wire.h"
 #include "policy/policy.h"
@@ -43,6 +44,7 @@ struct agent_config {
   struct str root;    /* the folder that paths are relative to, absolute; empty: unknown */
   struct str address; /* the provider's URL: recorded, and its host says what it needs */
   struct str quirks;  /* what it needs, by a name of wire/quirks.c instead; empty: by its host */
+  struct model_facts facts; /* what the model costs and holds; unknown: no cost limit */
   /* Finds a wire by name, for a run that changes its model; NULL: it cannot. Not recorded. */
   const struct wire *(*wires)(struct str name);
 };
@@ -90,6 +92,7 @@ struct agent_stats {
   struct usage usage;      /* booked, real */
   int64_t spent;           /* tokens the budget counts: booked usage and lost reservations */
   int64_t reserved;        /* of the attempt in flight */
+  int64_t cost;            /* pico-dollars, as `spent`; -1: the price is not known */
   int64_t prompt;          /* tokens of the newest prompt: how full the context is */
   int64_t time_ms;
 };

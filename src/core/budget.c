@@ -11,16 +11,66 @@ int64_t budget_bound(const struct budget *b, size_t body_bytes, size_t reply_byt
   return b->prompt + reply + (fresh > 0 ? fresh : 0) + overhead;
 }
 
-int64_t budget_output(const struct budget *b, int64_t bound, int64_t wanted) {
-  if (b->limit == REIN_OFF) return wanted;
-  int64_t left = b->limit - b->spent - bound;
-  int64_t need = wanted < OUTPUT_LIMIT_MIN ? wanted : OUTPUT_LIMIT_MIN;
-  if (left < need) return -1;
-  return left < wanted ? left : wanted;
+int64_t budget_cost(const struct budget *b, int64_t bound, int64_t output) {
+  return money_add(price_prompt_max(&b->facts, bound),
+                   money_times(output, price_output_rate(&b->facts, bound)));
 }
 
-void budget_reserve(struct budget *b, int64_t tokens) {
-  b->reserved = tokens;
+static bool tokens_fit(const struct budget *b, int64_t bound, int64_t output) {
+  return b->limit == REIN_OFF || b->spent + bound + output <= b->limit;
+}
+
+static bool cost_fits(const struct budget *b, int64_t bound, int64_t output) {
+  if (b->cost_limit == REIN_OFF) return true;
+  return money_add(b->cost, budget_cost(b, bound, output)) <= b->cost_limit;
+}
+
+/* The most output that fits; -1 none at all. */
+static int64_t most(const struct budget *b, int64_t bound, int64_t wanted,
+                    bool (*fits)(const struct budget *, int64_t, int64_t)) {
+  if (fits(b, bound, wanted)) return wanted;
+  int64_t low = -1, high = wanted; /* high does not fit, low does or is -1 */
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (fits(b, bound, middle))
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int64_t budget_output(const struct budget *b, int64_t bound, int64_t wanted) {
+  int64_t tokens = most(b, bound, wanted, tokens_fit);
+  int64_t output = most(b, bound, wanted, cost_fits);
+  if (tokens < output) output = tokens;
+  return output < (wanted < OUTPUT_LIMIT_MIN ? wanted : OUTPUT_LIMIT_MIN) ? -1 : output;
+}
+
+enum rein_outcome budget_lowest(const struct budget *b, int64_t bound, int64_t wanted) {
+  bool cost = most(b, bound, wanted, cost_fits) < most(b, bound, wanted, tokens_fit);
+  return cost ? REIN_OUTCOME_COST : REIN_OUTCOME_TOKENS;
+}
+
+void budget_reserve(struct budget *b, int64_t bound, int64_t output) {
+  b->reserved = bound + output;
+  b->cost_reserved = budget_cost(b, bound, output);
+}
+
+void budget_limits(struct budget *b, const struct rein_limits *limits) {
+  bool off = limits->cost_uusd == REIN_OFF;
+  b->limit = limits->token_budget;
+  b->cost_limit = off ? REIN_OFF : money_times(limits->cost_uusd, PICO_PER_MICRO);
+}
+
+/* Without a price nothing was counted. Attempts that were lost are among what was spent. */
+void budget_price(struct budget *b, const struct model_facts *facts) {
+  bool before = b->facts.priced;
+  b->facts = *facts;
+  if (before || !facts->priced) return;
+  int64_t lost = b->spent - usage_total(&b->usage);
+  b->cost = money_add(budget_cost(b, usage_prompt(&b->usage), b->usage.output),
+                      budget_cost(b, lost, lost));
 }
 
 static void sum(struct usage *into, const struct usage *u) {
@@ -38,7 +88,8 @@ void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes)
     return;
   }
   b->spent += usage_total(usage);
-  b->reserved = 0;
+  b->cost = money_add(b->cost, price_of(&b->facts, usage));
+  budget_free(b);
   sum(&b->usage, usage);
   b->known = true;
   b->prompt = usage_prompt(usage);
@@ -48,13 +99,15 @@ void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes)
 
 void budget_lose(struct budget *b, const struct usage *reported) {
   int64_t seen = usage_total(reported);
+  int64_t cost = price_of(&b->facts, reported);
   b->spent += seen > b->reserved ? seen : b->reserved;
-  b->reserved = 0;
+  b->cost = money_add(b->cost, cost > b->cost_reserved ? cost : b->cost_reserved);
+  budget_free(b);
   sum(&b->usage, reported);
 }
 
 void budget_free(struct budget *b) {
-  b->reserved = 0;
+  b->reserved = b->cost_reserved = 0;
 }
 
 void budget_withdraw(struct budget *b) {

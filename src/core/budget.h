@@ -1,18 +1,24 @@
-/* The token budget: a ceiling, not a thermometer. The worst case of a request is
- * reserved before it is sent, and the rest given back when its usage arrives, so
- * what is spent never passes the limit as long as a token is at least one byte.
+/* The budgets of tokens and of money: ceilings, not thermometers. The worst case of
+ * a request is reserved before it is sent, and the rest given back when its usage
+ * arrives, so what is spent never passes the limit as long as a token is at least one
+ * byte, and costs what price.h says.
  */
 #pragma once
 
-#include "core/usage.h"
+#include "core/price.h"
+
+#include <rein.h>
 
 #include <stddef.h>
 
 struct budget {
-  int64_t limit;      /* tokens; REIN_OFF */
-  int64_t spent;      /* booked */
-  int64_t reserved;   /* by the attempt in flight */
-  struct usage usage; /* what providers reported, summed */
+  int64_t limit;               /* tokens; REIN_OFF */
+  int64_t spent;               /* booked */
+  int64_t reserved;            /* by the attempt in flight */
+  int64_t cost_limit;          /* pico-dollars, as all money here; REIN_OFF */
+  int64_t cost, cost_reserved; /* spent, and reserved by the attempt in flight */
+  struct model_facts facts;    /* of the model that is asked */
+  struct usage usage;          /* what providers reported, summed */
   /* The last answer, whose prompt size is known exactly. */
   bool known;
   int64_t prompt, output; /* its tokens */
@@ -28,7 +34,16 @@ int64_t budget_bound(const struct budget *b, size_t body_bytes, size_t reply_byt
 /* Output tokens that fit behind `bound`, at most `wanted`; below what a reply
  * needs (512, or `wanted` if that is less): -1, the valve is closed. */
 int64_t budget_output(const struct budget *b, int64_t bound, int64_t wanted);
-void budget_reserve(struct budget *b, int64_t tokens);
+/* Which of the two ceilings lowers the output more: TOKENS or COST. */
+enum rein_outcome budget_lowest(const struct budget *b, int64_t bound, int64_t wanted);
+/* A request whose prompt has `bound` tokens at most, and its reply `output`. */
+void budget_reserve(struct budget *b, int64_t bound, int64_t output);
+/* The most that it can cost. */
+int64_t budget_cost(const struct budget *b, int64_t bound, int64_t output);
+/* Another model, or prices that were not known before: what was spent until now costs
+ * the most that it can have cost. */
+void budget_price(struct budget *b, const struct model_facts *facts);
+void budget_limits(struct budget *b, const struct rein_limits *limits);
 /* A whole reply: its usage is booked instead of the reservation. */
 void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes);
 /* An attempt that broke: its reservation, or what it reported where that is more. */

@@ -55,7 +55,28 @@ enum rein_code end_turns(struct agent *a, struct err *err) {
   return end_with_calls(a, REIN_OUTCOME_TURNS, T_CORE_CALL_TURNS, T_CORE_CALL_STOPPED, n, err);
 }
 
-enum rein_code end_tokens(struct agent *a, int64_t next, struct err *err) {
+/* Dollars of pico-dollars, not less: the sentence and the limit must agree. */
+static struct str dollars(struct buf *b, int64_t pico) {
+  buf_init(b, 64);
+  money_put(b, pico);
+  return buf_str(b);
+}
+
+static enum rein_code end_cost(struct agent *a, int64_t next, struct err *err) {
+  struct buf spent, limit, more;
+  const struct budget *b = &a->budget;
+  int64_t need = budget_cost(b, next, OUTPUT_LIMIT_MIN);
+  (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_COST, dollars(&spent, b->cost),
+            dollars(&limit, b->cost_limit), dollars(&more, need));
+  buf_release(&spent);
+  buf_release(&limit);
+  buf_release(&more);
+  return end_with_calls(a, REIN_OUTCOME_COST, T_CORE_CALL_COST, T_CORE_CALL_STOPPED, STR_NONE, err);
+}
+
+enum rein_code end_budget(struct agent *a, int64_t next, struct err *err) {
+  bool cost = budget_lowest(&a->budget, next, a->config.output_limit) == REIN_OUTCOME_COST;
+  if (cost) return end_cost(a, next, err);
   struct num_text spent, limit, more;
   (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TOKENS, str_num(&spent, a->budget.spent),
             str_num(&limit, a->budget.limit), str_num(&more, next));
@@ -121,7 +142,15 @@ void end_finished(struct agent *a) {
 /* The output limit cut an answer: the budget's doing, or the limit's own. */
 void end_cut(struct agent *a, struct str stop_word) {
   struct num_text out, limit;
+  struct buf money;
   struct str cut_at = str_num(&out, a->sending.output_limit);
+  if (a->sending.lowered && a->sending.lowest == REIN_OUTCOME_COST) {
+    (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_COST_CUT, cut_at,
+              dollars(&money, a->budget.cost_limit));
+    buf_release(&money);
+    end_now(a, REIN_OUTCOME_COST);
+    return;
+  }
   if (a->sending.lowered) {
     (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_TOKENS_CUT, cut_at,
               str_num(&limit, a->budget.limit));

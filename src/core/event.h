@@ -8,6 +8,7 @@
 
 #include "core/block.h"
 #include "core/fault.h"
+#include "core/price.h"
 
 #include <rein.h>
 
@@ -73,10 +74,14 @@ struct event {
     bool is_error; /* RESULT */
     struct {
       struct str wire, model, address;
-    } to;                      /* REWRITE_MODEL */
-    int64_t wall_ms;           /* RESUME: since 1970 */
-    int signal;                /* CANCEL: its number; 0 none */
-    struct rein_limits limits; /* LIMITS */
-    struct ending ending;      /* OUTCOME */
+      struct model_facts facts;
+    } to;            /* REWRITE_MODEL */
+    int64_t wall_ms; /* RESUME: since 1970 */
+    int signal;      /* CANCEL: its number; 0 none */
+    struct {
+      struct rein_limits limits;
+      struct model_facts now; /* what is known of the model today, where nothing was before */
+    };                        /* LIMITS */
+    struct ending ending;     /* OUTCOME */
   };
 };

@@ -36,6 +36,27 @@ void field_limits(struct json_out *w, const struct rein_limits *l) {
   json_close(w, '}');
 }
 
+static void put_rates(struct json_out *w, const char *key, const struct rates *r) {
+  json_key(w, key);
+  json_open(w, '{');
+  field_num(w, "input", r->input);
+  field_num(w, "cache_read", r->cache_read);
+  field_num(w, "cache_write", r->cache_write);
+  field_num(w, "output", r->output);
+  json_close(w, '}');
+}
+
+void field_facts(struct json_out *w, const struct model_facts *f) {
+  if (!f->priced && !f->window) return;
+  json_key(w, "facts"); /* micro-dollars per million tokens; tokens */
+  json_open(w, '{');
+  if (f->priced) put_rates(w, "rates", &f->rates);
+  if (f->long_above) field_num(w, "long_above", f->long_above);
+  if (f->long_above) put_rates(w, "long_rates", &f->long_rates);
+  if (f->window) field_num(w, "window", f->window);
+  json_close(w, '}');
+}
+
 struct str field_get_text(const struct json *doc, const char *key) {
   return json_text(json_get(doc, key));
 }
@@ -57,4 +78,20 @@ struct rein_limits field_get_limits(const struct json *doc) {
       .cost_uusd = field_get_num(l, "cost_uusd", REIN_OFF),
       .time_ms = field_get_num(l, "time_ms", REIN_OFF),
       .no_progress = (enum rein_no_progress)field_get_num(l, "no_progress", REIN_PROGRESS_DEFAULT)};
+}
+
+static struct rates get_rates(const struct json *doc) {
+  return (struct rates){.input = field_get_num(doc, "input", 0),
+                        .cache_read = field_get_num(doc, "cache_read", 0),
+                        .cache_write = field_get_num(doc, "cache_write", 0),
+                        .output = field_get_num(doc, "output", 0)};
+}
+
+struct model_facts field_get_facts(const struct json *doc) {
+  const struct json *f = json_get(doc, "facts"), *rates = json_get(f, "rates");
+  return (struct model_facts){.priced = json_is(rates, JSON_OBJECT),
+                              .rates = get_rates(rates),
+                              .long_above = field_get_num(f, "long_above", 0),
+                              .long_rates = get_rates(json_get(f, "long_rates")),
+                              .window = field_get_num(f, "window", 0)};
 }

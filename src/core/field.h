@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "core/price.h"
 #include "json/json.h"
 #include "json/write.h"
 
@@ -14,9 +15,11 @@ void field_word(struct json_out *w, const char *key, const char *word); /* not w
 void field_num(struct json_out *w, const char *key, int64_t v);
 void field_bool(struct json_out *w, const char *key, bool v); /* not when false */
 void field_limits(struct json_out *w, const struct rein_limits *limits);
+void field_facts(struct json_out *w, const struct model_facts *facts); /* not when unknown */
 
 /* What is not there, or of another kind, reads as empty, `absent` or false. */
 struct str field_get_text(const struct json *doc, const char *key);
 int64_t field_get_num(const struct json *doc, const char *key, int64_t absent);
 bool field_get_bool(const struct json *doc, const char *key);
 struct rein_limits field_get_limits(const struct json *doc);
+struct model_facts field_get_facts(const struct json *doc);

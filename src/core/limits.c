@@ -20,8 +20,8 @@ enum rein_code limits_fill(struct rein_limits *l, struct err *err) {
     return bad(err, STR("token_budget"), l->token_budget);
   if (!fill(&l->cost_uusd, REIN_OFF)) return bad(err, STR("cost_uusd"), l->cost_uusd);
   if (!fill(&l->time_ms, REIN_OFF)) return bad(err, STR("time_ms"), l->time_ms);
-  if (l->cost_uusd != REIN_OFF) return ERR(err, REIN_INPUT, T_CORE_NO_COST);
-  if (l->max_turns == REIN_OFF && l->token_budget == REIN_OFF && l->time_ms == REIN_OFF)
+  if (l->max_turns == REIN_OFF && l->token_budget == REIN_OFF && l->cost_uusd == REIN_OFF &&
+      l->time_ms == REIN_OFF)
     return ERR(err, REIN_INPUT, T_CORE_NO_LIMITS);
   return REIN_OK;
 }

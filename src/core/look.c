@@ -20,6 +20,7 @@ struct agent_stats agent_stats(const struct agent *a) {
       .usage = a->budget.usage,
       .spent = a->budget.spent,
       .reserved = a->budget.reserved,
+      .cost = a->budget.facts.priced ? a->budget.cost : -1,
       .prompt = a->budget.known ? a->budget.prompt : 0,
       .time_ms = a->started < 0 ? 0 : a->now - a->started,
   };

@@ -114,6 +114,7 @@ static void put_rewrite(struct json_out *w, const struct event *e) {
   field_text(w, "wire", e->to.wire);
   field_text(w, "model", e->to.model);
   field_text(w, "address", e->to.address);
+  field_facts(w, &e->to.facts);
 }
 
 static void put_granted(struct json_out *w, const struct event *e) {
@@ -132,7 +133,10 @@ static void put_body(struct json_out *w, const struct event *e) {
   case EVENT_RESULT: put_result(w, e); break;
   case EVENT_REWRITE: put_rewrite(w, e); break;
   case EVENT_CANCEL: field_num(w, "signal", e->signal); break;
-  case EVENT_LIMITS: field_limits(w, &e->limits); break;
+  case EVENT_LIMITS:
+    field_limits(w, &e->limits);
+    field_facts(w, &e->now);
+    break;
   case EVENT_OUTCOME: put_ending(w, &e->ending); break;
   case EVENT_RESUME: field_num(w, "wall_ms", e->wall_ms); break;
   case EVENT_SAY:
@@ -283,6 +287,7 @@ static enum rein_code get_change(const struct json *doc, struct event *e, struct
   e->to.wire = field_get_text(doc, "wire");
   e->to.model = field_get_text(doc, "model");
   e->to.address = field_get_text(doc, "address");
+  e->to.facts = field_get_facts(doc);
   return REIN_OK;
 }
 
@@ -305,7 +310,10 @@ static enum rein_code get_body(struct arena *arena, const struct json *doc, stru
   case EVENT_REWRITE: return get_change(doc, e, err);
   case EVENT_RESUME: e->wall_ms = field_get_num(doc, "wall_ms", 0); return REIN_OK;
   case EVENT_CANCEL: e->signal = (int)field_get_num(doc, "signal", 0); return REIN_OK;
-  case EVENT_LIMITS: e->limits = field_get_limits(doc); return REIN_OK;
+  case EVENT_LIMITS:
+    e->limits = field_get_limits(doc);
+    e->now = field_get_facts(doc);
+    return REIN_OK;
   case EVENT_OUTCOME: return get_ending(doc, e, err);
   case EVENT_SAY:
   case EVENT_REFUSED:

@@ -87,6 +87,7 @@ void record_put_start(struct buf *out, const struct agent_config *c,
   field_text(&w, "model", c->model);
   field_text(&w, "address", c->address);
   field_some(&w, "quirks", c->quirks);
+  field_facts(&w, &c->facts);
   field_text(&w, "root", c->root);
   field_text(&w, "system", c->system);
   json_key(&w, "tools");
@@ -229,6 +230,7 @@ enum rein_code record_read_start(struct arena *arena, struct str line,
                              .dialect = json_text(json_get(doc, "dialect")),
                              .strict = json_true(json_get(doc, "strict")),
                              .skip_bad_tools = json_true(json_get(doc, "skip_bad_tools")),
+                             .facts = field_get_facts(doc),
                              .root = json_text(json_get(doc, "root")),
                              .system = json_text(json_get(doc, "system")),
                              .limits = field_get_limits(doc),

@@ -57,9 +57,15 @@ enum rein_code resume_settle(struct agent *a, struct str words, enum resume_next
 }
 
 enum rein_code resume_limits(struct agent *a, const struct event *e, struct err *err) {
-  (void)err;
-  a->config.limits = e->limits;
-  a->budget.limit = e->limits.token_budget;
+  struct agent_config *c = &a->config;
+  if (!c->facts.priced && e->now.priced) {
+    c->facts = e->now;
+    budget_price(&a->budget, &e->now);
+  }
+  if (e->limits.cost_uusd != REIN_OFF && !c->facts.priced)
+    return ERR(err, REIN_INPUT, T_CORE_NO_PRICE, c->model);
+  c->limits = e->limits;
+  budget_limits(&a->budget, &e->limits);
   a->progress.preset = e->limits.no_progress;
   return REIN_OK;
 }
@@ -70,12 +76,16 @@ enum rein_code resume_model(struct agent *a, const struct event *e, struct err *
   const struct wire *wire = c->wires ? c->wires(e->to.wire) : NULL;
   struct str model, address;
   if (!wire) return ERR(err, REIN_INPUT, T_CORE_NO_WIRE, e->to.wire);
+  if (c->limits.cost_uusd != REIN_OFF && !e->to.facts.priced)
+    return ERR(err, REIN_INPUT, T_CORE_NO_PRICE, e->to.model);
   if (!arena_str(&a->fixed, e->to.model, &model) || !arena_str(&a->fixed, e->to.address, &address))
     return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   const struct quirks *quirks = wire->find_quirks ? wire->find_quirks(address) : NULL;
   enum rein_code code = transcript_rewire(&a->talk, wire, quirks, err);
   if (code) return code;
   c->wire = wire;
+  c->facts = e->to.facts;
+  budget_price(&a->budget, &c->facts);
   c->model = model;
   c->address = address;
   a->talk.reply_bytes = 0;

@@ -84,6 +84,8 @@ static enum rein_code read_config(struct agent *a, struct err *err) {
   struct num_text room;
   enum rein_code code = limits_fill(&c->limits, err);
   if (code) return code;
+  if (c->limits.cost_uusd != REIN_OFF && !c->facts.priced)
+    return ERR(err, REIN_INPUT, T_CORE_NO_PRICE, c->model);
   if (c->output_limit == 0) c->output_limit = OUTPUT_LIMIT_DEFAULT;
   if (c->output_limit < 0)
     return ERR(err, REIN_INPUT, T_CORE_BAD_OUTPUT_LIMIT, str_num(&room, c->output_limit));
@@ -118,7 +120,8 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
     return code;
   }
   progress_init(&a->progress, a->config.limits.no_progress);
-  a->budget.limit = a->config.limits.token_budget;
+  budget_limits(&a->budget, &a->config.limits);
+  budget_price(&a->budget, &a->config.facts);
   *agent = a;
   return REIN_OK;
 }

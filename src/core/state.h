@@ -86,6 +86,7 @@ struct sending {
   struct buf body;
   int64_t output_limit, reserved;
   bool lowered;                /* the budget lowered the output limit */
+  enum rein_outcome lowest;    /* by which ceiling: TOKENS or COST */
   int retries;                 /* done for this request */
   int repairs;                 /* of what the provider refused in it */
   enum rewrite repair;         /* REWRITING: what is to be changed */
@@ -200,7 +201,8 @@ void end_time_retry(struct agent *a, const struct fault *fault, int64_t wait_ms)
 enum rein_code end_with_calls(struct agent *a, enum rein_outcome outcome, enum text_id idle,
                               enum text_id ran, struct str value, struct err *err) REIN_CHECKED;
 enum rein_code end_turns(struct agent *a, struct err *err) REIN_CHECKED;
-enum rein_code end_tokens(struct agent *a, int64_t next, struct err *err) REIN_CHECKED;
+/* The ceiling of tokens or of money: `next` tokens of a prompt do not fit. */
+enum rein_code end_budget(struct agent *a, int64_t next, struct err *err) REIN_CHECKED;
 enum rein_code end_time(struct agent *a, struct err *err) REIN_CHECKED;
 enum rein_code end_unknown(struct agent *a, struct str stop_word, struct err *err) REIN_CHECKED;
 enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) REIN_CHECKED;

@@ -176,7 +176,9 @@ static void take(struct run *run, const struct note *note) {
   case EVENT_CANCEL: deliver_cancel(run, note); return;
   case EVENT_TICK: run_deliver(run, &(struct event){.kind = EVENT_TICK}); return;
   case EVENT_LIMITS:
-    run_deliver(run, &(struct event){.kind = EVENT_LIMITS, .limits = run->limits});
+    run_deliver(
+        run,
+        &(struct event){.kind = EVENT_LIMITS, .limits = run->limits, .now = run->spec.agent.facts});
     return;
   case EVENT_RESUME: resume_deliver(run, note); return;
   case EVENT_OUTCOME: return; /* delivered as it comes, never noted */

@@ -21,6 +21,7 @@ struct face {
   const struct rein_tool **given; /* per row, the caller's own or the built-in one */
   size_t row_count;
   struct policy policy;
+  struct model_facts facts;
   struct agent_config config; /* jitter_seed left to the caller */
 };
 

@@ -414,3 +414,7 @@ struct rein_usage rein_machine_usage(const struct rein_machine *machine) {
   struct usage usage = agent_stats(machine->agent).usage;
   return face_usage(&usage);
 }
+
+int64_t rein_machine_cost_uusd(const struct rein_machine *machine) {
+  return face_cost(agent_stats(machine->agent).cost);
+}

@@ -92,7 +92,7 @@ static enum rein_code copy_texts(struct face *f, struct err *err) {
       {"github_url", &o->github_url}, {"github_token", &o->github_token},
       {"proxy", &o->proxy},           {"no_proxy", &o->no_proxy},
       {"ca_file", &o->ca_file},       {"quirks", &o->quirks},
-      {"dialect", &o->dialect},
+      {"dialect", &o->dialect},       {"models_json", &o->models_json},
   };
   for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
     struct str text = str_of(*members[i].value), copy;
@@ -279,6 +279,14 @@ static enum rein_code load_policy(struct face *f, struct err *err) {
   return code == REIN_OK ? check_policy(f, err) : code;
 }
 
+static enum rein_code know_model(struct face *f, struct err *err) {
+  struct json *doc = NULL;
+  enum rein_code code = REIN_OK;
+  if (f->o.models_json)
+    code = json_parse(&f->arena, str_of(f->o.models_json), JSON_COMMENTS | JSON_UNIQUE, &doc, err);
+  return code ? code : model_facts(f->provider.model, doc, &f->facts, err);
+}
+
 enum rein_code face_open(const struct rein_options *options, enum face_use use, struct face *face,
                          struct err *err) {
   struct face *f = face;
@@ -290,6 +298,7 @@ enum rein_code face_open(const struct rein_options *options, enum face_use use, 
   if (code == REIN_OK) code = check_quirks(&f->o, err);
   if (code == REIN_OK && use == FACE_MACHINE) code = refuse_for_machine(f, err);
   if (code == REIN_OK) code = open_provider(f, err);
+  if (code == REIN_OK) code = know_model(f, err);
   if (code == REIN_OK) code = add_rows(f, use, err);
   if (code == REIN_OK) code = load_policy(f, err);
   if (code == REIN_OK && f->o.root) code = files_open_root(f->o.root, &f->files, err);
@@ -309,6 +318,7 @@ enum rein_code face_open(const struct rein_options *options, enum face_use use, 
       .strict = f->o.strict,
       .skip_bad_tools = f->o.skip_bad_tools,
       .dialect = str_of(f->o.dialect),
+      .facts = f->facts,
   };
   return code;
 }

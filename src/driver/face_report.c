@@ -9,7 +9,7 @@
 
 struct rein_report {
   enum rein_outcome outcome;
-  int64_t turns, requests;
+  int64_t turns, requests, cost_uusd;
   struct rein_usage usage;
   struct buf text, reason, json;
 };
@@ -36,12 +36,17 @@ void face_report_fill(struct rein_report *report, const struct run *run, enum re
   report->turns = stats.turns;
   report->requests = stats.requests;
   report->usage = face_usage(&stats.usage);
+  report->cost_uusd = face_cost(stats.cost);
   buf_put(&report->text, agent_text(agent));
   report_put_reason(&report->reason, run, lang);
   report_put_json(&report->json, run, lang);
   whole_or_empty(&report->text);
   whole_or_empty(&report->reason);
   whole_or_empty(&report->json);
+}
+
+int64_t face_cost(int64_t pico) {
+  return pico < 0 ? -1 : pico / PICO_PER_MICRO + (pico % PICO_PER_MICRO > 0);
 }
 
 struct str face_report_line(const struct rein_report *report) {
@@ -81,6 +86,10 @@ int64_t rein_report_requests(const struct rein_report *report) {
 
 struct rein_usage rein_report_usage(const struct rein_report *report) {
   return report->usage;
+}
+
+int64_t rein_report_cost_uusd(const struct rein_report *report) {
+  return report->cost_uusd;
 }
 
 void rein_report_free(struct rein_report *report) {

@@ -9,4 +9,5 @@ struct rein_report *face_report_new(void);
 void face_report_fill(struct rein_report *report, const struct run *run, enum rein_lang lang);
 /* The JSON object, terminated; borrowed. */
 struct str face_report_line(const struct rein_report *report);
+int64_t face_cost(int64_t pico); /* micro-dollars, rounded up; -1 stays */
 struct rein_usage face_usage(const struct usage *usage);

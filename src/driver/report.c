@@ -83,6 +83,20 @@ static void put_refused(struct json_out *w, const struct agent *agent) {
   json_close(w, ']');
 }
 
+/* What was booked, and what lost attempts may have cost; null without a price. */
+static void put_cost(struct json_out *w, int64_t cost) {
+  struct buf b;
+  buf_init(&b, 64);
+  json_key(w, "cost_usd");
+  if (cost < 0)
+    json_put_null(w);
+  else
+    money_put(&b, cost);
+  if (b.fail) w->buf->fail = b.fail;
+  if (cost >= 0) json_put_raw(w, buf_str(&b));
+  buf_release(&b);
+}
+
 static void put_reason(struct json_out *w, const struct run *run, enum rein_lang lang) {
   struct buf reason;
   buf_init(&reason, REASON_BYTES_MAX);
@@ -111,8 +125,7 @@ void report_put_json(struct buf *out, const struct run *run, enum rein_lang lang
   json_key(&w, "requests");
   json_put_num(&w, stats.requests);
   put_usage(&w, &stats.usage);
-  json_key(&w, "cost_usd"); /* there are no prices yet */
-  json_put_null(&w);
+  put_cost(&w, stats.cost);
   json_key(&w, "duration_ms");
   json_put_num(&w, run_ms(run));
   put_reason(&w, run, lang);

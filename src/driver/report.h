@@ -6,8 +6,8 @@
 #include "driver/driver.h"
 
 /* Appends the object of `--output json`, without a line end: run, outcome,
- * exit, text, turns, requests, usage, cost_usd (null while there are no
- * prices), duration_ms, reason, refused. `lang` is that of the reason. */
+ * exit, text, turns, requests, usage, cost_usd (null where the price
+ * is not known), duration_ms, reason, refused. `lang` is that of the reason. */
 void report_put_json(struct buf *out, const struct run *run, enum rein_lang lang);
 /* One sentence: why it ended. */
 void report_put_reason(struct buf *out, const struct run *run, enum rein_lang lang);

@@ -114,9 +114,10 @@ void resume_deliver_model(struct run *run) {
   struct str was;
   arena_init(&kept, RECORD_BYTES_KEPT);
   if (!arena_str(&kept, agent_config(run->agent)->model, &was)) run_break_memory(run);
-  run_deliver(run, &(struct event){.kind = EVENT_REWRITE,
-                                   .rewrite = REWRITE_MODEL,
-                                   .to = {str_of(now->wire->name), now->model, now->address}});
+  run_deliver(
+      run, &(struct event){.kind = EVENT_REWRITE,
+                           .rewrite = REWRITE_MODEL,
+                           .to = {str_of(now->wire->name), now->model, now->address, now->facts}});
   if (!run->broken) warn(run, T_DRIVER_RESUME_MODEL, now->model, was);
   arena_release(&kept);
 }

@@ -77,6 +77,76 @@ static void a_reply_cut_by_the_budget_is_tokens(void **state) {
   expect(&p, REIN_OUTCOME_TOKENS, "send ");
 }
 
+/* ---- money ----------------------------------------------------------------------------- */
+
+static const struct model_facts priced = {.priced = true,
+                                          .rates = {3000000, 300000, 3750000, 15000000}};
+
+static void cost_is_a_ceiling(void **state) {
+  (void)state;
+  static const struct meter meters[] = {{1, 0}, {1, 800}, {4, 800}, {4, 0}};
+  for (size_t i = 0; i < sizeof meters / sizeof *meters; i++) {
+    for (int64_t limit = 9000; limit < 300000; limit += 17777) {
+      struct play p;
+      struct agent_config c = play_config();
+      c.limits.cost_uusd = limit;
+      c.limits.max_turns = c.limits.token_budget = REIN_OFF;
+      c.facts = priced;
+      c.output_limit = 1000;
+      start(&p, &c, metered);
+      p.ctx = (void *)&meters[i];
+      play_say(&p, "go");
+      struct agent_stats s = agent_stats(p.agent);
+      assert_int_equal(p.done, REIN_OUTCOME_COST);
+      assert_true(s.cost <= limit * PICO_PER_MICRO);
+      assert_true(s.cost == price_of(&priced, &s.usage));
+      play_check_bodies(&p);
+      assert_int_equal(play_replay(&p), agent_digest(p.agent));
+      struct rein_limits more = *agent_limits(p.agent);
+      more.cost_uusd = limit + 200000;
+      play_feed(&p, &(struct event){.kind = EVENT_LIMITS, .limits = more});
+      play_feed(&p, &(struct event){.kind = EVENT_RESUME, .text = STR("on")});
+      play_pump(&p);
+      assert_true(agent_stats(p.agent).cost > s.cost);
+      assert_true(agent_stats(p.agent).cost <= more.cost_uusd * PICO_PER_MICRO);
+      assert_int_equal(play_replay(&p), agent_digest(p.agent));
+      play_release(&p);
+    }
+  }
+}
+
+static void a_reply_cut_by_money_is_cost(void **state) {
+  (void)state;
+  struct play p;
+  struct agent_config c = play_config();
+  c.limits.cost_uusd = 20000;
+  c.facts = priced;
+  run(&p, &c, half_cut);
+  assert_false(play_sent(&p, "\"output_limit\":16384"));
+  expect(&p, REIN_OUTCOME_COST, "send ");
+}
+
+static void no_price_no_limit_of_money(void **state) {
+  (void)state;
+  struct agent *a;
+  struct err err = {0};
+  struct agent_config c = play_config();
+  c.limits.cost_uusd = 5;
+  assert_int_equal(agent_new(&c, &a, &err), REIN_INPUT);
+  assert_int_equal(err.text, T_CORE_NO_PRICE);
+  c.limits.cost_uusd = 0;
+  assert_int_equal(agent_new(&c, &a, &err), REIN_OK);
+  assert_int_equal(agent_stats(a).cost, -1);
+  struct rein_limits limits = *agent_limits(a);
+  limits.cost_uusd = 1000;
+  struct event e = {.kind = EVENT_LIMITS, .limits = limits};
+  assert_int_equal(agent_feed(a, &e, &err), REIN_INPUT);
+  e.now = priced; /* known today */
+  assert_int_equal(agent_feed(a, &e, &err), REIN_OK);
+  assert_int_equal(agent_stats(a).cost, 0);
+  agent_free(a);
+}
+
 static void refused_by_a_shared_budget(void **state) {
   (void)state;
   struct play p;
@@ -473,6 +543,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(turns_are_a_promise),
       cmocka_unit_test(tokens_are_a_ceiling),
+      cmocka_unit_test(cost_is_a_ceiling),
+      cmocka_unit_test(a_reply_cut_by_money_is_cost),
+      cmocka_unit_test(no_price_no_limit_of_money),
       cmocka_unit_test(a_reply_cut_by_the_budget_is_tokens),
       cmocka_unit_test(refused_by_a_shared_budget),
       cmocka_unit_test(time_closes_a_hung_request),

@@ -253,7 +253,8 @@ static void test_options_that_are_refused(void **state) {
   REFUSED("max_turns", o.limits.max_turns = -9);
   REFUSED("idle limit is -9", o.idle_ms = -9);
   REFUSED("all off", o.limits.max_turns = o.limits.token_budget = REIN_OFF);
-  REFUSED("price table", o.limits.cost_uusd = 5);
+  REFUSED("needs the price of the model \"claude-test\"", o.limits.cost_uusd = 5);
+  REFUSED("give both input and output", o.models_json = "{\"m\":{\"input\":3}}");
   REFUSED("rein_options.tools is missing", o.tools = NULL);
   REFUSED("no built-in tool \"reed_file\"", o.builtin = "reed_file");
   REFUSED("set rein_options.root", o.builtin = "read_file");

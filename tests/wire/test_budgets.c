@@ -4,7 +4,9 @@
  *
  * Held in each: what was spent never exceeds the ceiling, and is never less than
  * what the model really used; each request uses no more than was reserved; what is
- * left at a stop by tokens is less than the bound of the next request and 512.
+ * left at a stop by tokens is less than the bound of the next request and 512. The same
+ * of money, where a life has a limit of it: by prices that differ for cached and for
+ * long prompts, what the model really used never costs more than was booked.
  * The next request is that of a twin, which lives the same life without a ceiling,
  * but for answers that were withdrawn and asked for again: to it they never came.
  *
@@ -36,7 +38,7 @@ enum way { /* how an attempt goes */
 };
 
 struct stops {
-  size_t lives, requests, failures, tokens, bounded, cuts, capped, again,
+  size_t lives, requests, failures, tokens, costs, bounded, cuts, capped, again,
       ended[REIN_OUTCOME_CANCELLED + 1];
 };
 
@@ -48,8 +50,10 @@ struct life {
   int64_t now, limit, reserved, twin_bound;
   int64_t div, hidden, failing; /* bytes a token; what the model adds; failures in 100 */
   bool drifts, caches, quiet;
-  int64_t used; /* by the model, whatever it tells */
-  bool known;   /* the last reply told its counts */
+  int64_t used;             /* by the model, whatever it tells */
+  int64_t cost, cost_limit; /* likewise, pico-dollars; REIN_OFF */
+  struct model_facts facts;
+  bool known; /* the last reply told its counts */
   int64_t prompt, output, output_limit;
   size_t body_n;
   struct buf stream, words;
@@ -223,9 +227,14 @@ static void make_stream(struct life *l, struct str body, enum way way) {
   count_output(l, &said, roll(l, 3) ? 0 : (int64_t)roll(l, 3000), limit);
   said.prompt = (int64_t)body.n / l->div + hidden;
   if (l->caches) said.cached = (int64_t)roll(l, (uint64_t)said.prompt);
-  if (l->caches) said.fresh = (int64_t)roll(l, (uint64_t)(said.prompt - said.cached));
+  bool writes = l->caches && l->speaks == SPEAKS_ANTHROPIC; /* the others do not bill it */
+  if (writes) said.fresh = (int64_t)roll(l, (uint64_t)(said.prompt - said.cached));
   HOLD(l, said.prompt + limit <= l->reserved);
   l->used += said.prompt + said.output;
+  l->cost += price_of(&l->facts, &(struct usage){.input = said.prompt - said.cached - said.fresh,
+                                                 .cache_read = said.cached,
+                                                 .cache_write = said.fresh,
+                                                 .output = said.output});
   hide_usage(l, way, &said);
   buf_reset(&l->stream);
   speak(&l->stream, l->speaks, &said);
@@ -334,6 +343,7 @@ static void feed(struct life *l, const struct event *e) {
   }
   struct agent_stats s = agent_stats(l->agent);
   HOLD(l, s.spent + s.reserved <= l->limit);
+  HOLD(l, l->cost_limit == REIN_OFF || s.cost <= l->cost_limit);
 }
 
 static void act(struct life *l, const struct action *a) {
@@ -347,6 +357,7 @@ static void act(struct life *l, const struct action *a) {
     check_bound(l, a->body);
     exchange(l, a->id, a->body);
     HOLD(l, l->used <= agent_stats(l->agent).spent);
+    HOLD(l, l->cost <= agent_stats(l->agent).cost);
     return;
   case ACTION_RUN:
     feed(l, &(struct event){.kind = EVENT_STARTED, .id = a->id});
@@ -417,7 +428,10 @@ static void check_cut(struct life *l, int64_t left, int64_t wanted) {
 static void check_stop(struct life *l) {
   struct agent_stats s = agent_stats(l->agent);
   int64_t left = l->limit - s.spent, wanted = agent_config(l->agent)->output_limit;
-  l->stops->tokens++;
+  bool cost = agent_ended(l->agent)->outcome == REIN_OUTCOME_COST;
+  l->stops->tokens += !cost;
+  l->stops->costs += cost;
+  if (cost) return; /* that it does not close early is test_valves.c's */
   if (agent_ended(l->twin)->outcome == REIN_OUTCOME_TRUNCATED) {
     check_cut(l, left, wanted);
     return;
@@ -434,13 +448,22 @@ static void say(struct life *l, const char *words) {
   feed(l, &(struct event){.kind = EVENT_SAY, .text = str_of(words)});
   go(l);
   l->stops->ended[agent_ended(l->agent)->outcome]++;
-  if (!l->twin || agent_ended(l->agent)->outcome != REIN_OUTCOME_TOKENS) return;
+  enum rein_outcome outcome = agent_ended(l->agent)->outcome;
+  if (!l->twin || (outcome != REIN_OUTCOME_TOKENS && outcome != REIN_OUTCOME_COST)) return;
   check_stop(l);
   agent_free(l->twin);
   l->twin = NULL;
 }
 
 /* -- a life -- */
+
+static struct model_facts some_prices(struct life *l) {
+  struct model_facts f = {.priced = true, .rates = {3000000, 300000, 3750000, 15000000}};
+  if (roll(l, 2)) f.rates = (struct rates){1234567, 1234567, 100, 999};
+  if (roll(l, 2)) f.long_above = (int64_t)roll(l, 5000) + 1;
+  f.long_rates = (struct rates){6000000, 600000, 7500000, 22500000};
+  return f;
+}
 
 static void be_born(struct life *l) {
   static const char *const addresses[] = {"", "https://api.deepseek.com",
@@ -460,10 +483,15 @@ static void be_born(struct life *l) {
   c.limits.token_budget = limits[roll(l, 5)] + (int64_t)roll(l, 3000);
   c.output_limit = roll(l, 2) ? 0 : 100 + (int64_t)roll(l, 6000);
   c.retries = roll(l, 3) ? 0 : REIN_OFF;
+  l->facts = some_prices(l);
+  c.facts = l->facts;
+  l->cost_limit = roll(l, 3) ? REIN_OFF : 20000 + (int64_t)roll(l, 300000);
+  c.limits.cost_uusd = l->cost_limit;
+  if (l->cost_limit != REIN_OFF) l->cost_limit *= PICO_PER_MICRO;
   c.jitter_seed = roll(l, 1000);
   HOLD(l, agent_new(&c, &l->agent, &err) == REIN_OK);
   l->limit = c.limits.token_budget;
-  c.limits.token_budget = REIN_OFF;
+  c.limits.token_budget = c.limits.cost_uusd = REIN_OFF;
   HOLD(l, agent_new(&c, &l->twin, &err) == REIN_OK);
 }
 
@@ -505,10 +533,11 @@ static void budgets_hold(void **state) {
   for (uint64_t seed = from; seed < from + count; seed++)
     live(seed, &stops);
   print_message(
-      "%zu lives, %zu requests, %zu failed; %zu stops by tokens: %zu before a request "
+      "%zu lives, %zu requests, %zu failed; %zu stops by cost; %zu stops by tokens: %zu before a "
+      "request "
       "or its calls, %zu cut (%zu of them lowered by less than 512); %zu asked for again\n",
-      stops.lives, stops.requests, stops.failures, stops.tokens, stops.bounded, stops.cuts,
-      stops.capped, stops.again);
+      stops.lives, stops.requests, stops.failures, stops.costs, stops.tokens, stops.bounded,
+      stops.cuts, stops.capped, stops.again);
 #define ENDED_X(id, word, exit)                                                                    \
   if (stops.ended[REIN_OUTCOME_##id])                                                              \
     print_message("  " word " %zu\n", stops.ended[REIN_OUTCOME_##id]);
