@@ -88,7 +88,8 @@ class Config(CliTest):
           "policy": {"default": "deny", "rules": {"get_time": "ask"}} // and no more
         }''')
         shown = json.loads(self.rein("--dry-run", "x", **env).out)
-        self.assertEqual(shown["limits"], {"max_turns": 3, "token_budget": "off", "time_ms": 600000,
+        self.assertEqual(shown["limits"], {"max_turns": 3, "token_budget": "off", "cost_uusd": "off",
+                                           "time_ms": 600000,
                                            "no_progress": "3-in-all", "output_limit": 1000,
                                            "idle_ms": 9000, "retries": 0})
         self.assertEqual([t["name"] for t in shown["tools"]], ["get_time"])
