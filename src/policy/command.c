@@ -85,6 +85,7 @@ static const struct harmless *find_harmless(const struct shell_command *c, size_
   const struct harmless *best = NULL;
   *words = 1;
   for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+    if (!c->words[0].text.n || *harmless[i].command != *c->words[0].text.p) continue;
     struct str rest = str_of(harmless[i].command), word;
     size_t n = 0;
     bool fits = true;

@@ -54,9 +54,17 @@ static void step_any(struct str p, struct places *s) {
     any = s->in[i] = any || s->in[i];
 }
 
+/* Ends that differ settle it at once, as they mostly do. */
+static bool ends_differ(struct str p, struct str text) {
+  if (!p.n || !text.n) return false;
+  char first = p.p[0], last = p.p[p.n - 1], begin = text.p[0], end = text.p[text.n - 1];
+  return (first != '*' && begin != ANY_TEXT && first != begin) ||
+         (last != '*' && end != ANY_TEXT && last != end);
+}
+
 bool glob_fits(struct str p, struct str text, enum glob_star star) {
   struct places s, next;
-  if (p.n > PATTERN_MAX || text.n > MATCHED_MAX) return false;
+  if (p.n > PATTERN_MAX || text.n > MATCHED_MAX || ends_differ(p, text)) return false;
   if (glob_is_plain(p) && str_find_char(text, ANY_TEXT) == text.n) return str_eq(p, text);
   memset(s.in, 0, p.n + 1);
   enter(p, &s, 0);

@@ -15,7 +15,6 @@ struct names {
   struct str v[NAMES_MAX];
   size_t n;
   bool full, unknown; /* too many; ".." behind what is not known */
-  bool above;         /* led above where it began */
 };
 
 static void push(struct names *names, struct str text) {
@@ -89,8 +88,10 @@ static bool read_names(struct names *names, struct str root, struct str text) {
 }
 
 bool path_clean(struct arena *arena, struct str root, struct str text, struct str *clean) {
-  struct names names = {.n = 0};
+  struct names names; /* its list is long and mostly unused: not zeroed */
   struct buf b;
+  names.n = 0;
+  names.full = names.unknown = false;
   buf_init(&b, PATH_TEXT_MAX);
   bool absolute = read_names(&names, root, text);
   if (names.full || names.unknown) {

@@ -69,7 +69,20 @@ static void skip_lines(struct reader *r) {
 }
 
 bool shell_delimits(int c) {
-  return c == END_OF_TEXT || (c < 128 && c > 0 && strchr(" \t\n;&|<>()", c));
+  switch (c) {
+  case END_OF_TEXT:
+  case ' ':
+  case '\t':
+  case '\n':
+  case ';':
+  case '&':
+  case '|':
+  case '<':
+  case '>':
+  case '(':
+  case ')': return true;
+  }
+  return false;
 }
 
 /* The word that stands here, when it is one of plain characters; not taken. */
@@ -365,8 +378,10 @@ static const char *const closing[] = {"then", "elif", "else", "fi", "do",
 static const char *const of_bash[] = {"[[", "function", "select", "coproc", "((", NULL};
 
 static bool stands_one_of(struct reader *r, const char *const *words) {
+  char room[PLAIN_MAX];
+  struct str word = peek(r, room);
   for (size_t i = 0; words[i]; i++)
-    if (stands(r, words[i])) return true;
+    if (str_is(word, words[i])) return true;
   return false;
 }
 

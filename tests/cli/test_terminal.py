@@ -214,7 +214,7 @@ class Question(CliTest):
 
     def test_anything_else_asks_again(self):
         terminal = self.ask()
-        for answer, words in (("maybe\n", "it takes y, n, a or v"), ("A\n", "comes with the store"), ("nope\n", ""), ("ny\n", ""),
+        for answer, words in (("maybe\n", "it takes y, n, a, A or v"), ("nope\n", ""), ("ny\n", ""),
                               ("y n\n", ""), ("v\n", "content: 본문")):
             terminal.until(QUESTION)
             self.say(terminal, answer)
