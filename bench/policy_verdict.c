@@ -28,7 +28,7 @@ static enum rein_verdict judge(const struct policy *policy, const char *command)
   struct json text = {.kind = JSON_STRING, .text = str_of(command), .key = STR("command")};
   struct json args = {.kind = JSON_OBJECT, .first = &text, .count = 1};
   arena_init(&arena, 64u << 20);
-  if (subject_read(&arena, &row, &args, STR("/home/u/proj"), &s) ||
+  if (subject_read(&arena, &row, &args, STR("/srv/proj"), &s) ||
       policy_decide(&arena, policy, &s, &d))
     d.verdict = REIN_UNDECIDED;
   arena_release(&arena);
