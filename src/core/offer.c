@@ -6,6 +6,7 @@
 #include "core/state.h"
 
 #include "schema/derive.h"
+#include "schema/schema.h"
 
 #define TOOLS_JSON_MAX (16u << 20) /* far above any provider's request limit */
 #define WHY_MAX 4096
@@ -118,6 +119,27 @@ static enum rein_code put_list(struct agent *a, struct err *err) {
   return a->tools_json.fail ? no_memory(err) : REIN_OK;
 }
 
+/* A strict tool was sent closed: members that it does not name are refused here too,
+ * whether or not the provider holds what it was asked to. */
+static enum rein_code hold_members(struct agent *a, struct tool *t, struct err *err) {
+  struct buf text;
+  struct str kept;
+  struct json *doc;
+  schema_free(t->members);
+  t->members = NULL;
+  if (!t->strict) return REIN_OK;
+  enum rein_code code = json_parse(&a->fixed, t->sent, JSON_STRICT, &doc, err);
+  if (code) return code;
+  buf_init(&text, TOOLS_JSON_MAX);
+  derive_members(&text, doc);
+  bool fine = !text.fail && arena_str(&a->fixed, buf_str(&text), &kept);
+  buf_release(&text);
+  if (!fine) return no_memory(err);
+  const struct schema_options options = {.lang = a->config.model_lang};
+  code = json_parse(&a->fixed, kept, JSON_STRICT, &doc, err);
+  return code ? code : schema_new(doc, &options, &t->members, err);
+}
+
 enum rein_code offer_tools(struct agent *a, struct err *err) {
   enum rein_code code = REIN_OK;
   if (a->config.forms)
@@ -126,6 +148,7 @@ enum rein_code offer_tools(struct agent *a, struct err *err) {
     code = derive_all(a, err);
   for (size_t i = 0; i < a->tool_count && code == REIN_OK; i++) {
     struct tool *t = &a->tools[i];
+    if (tool_is_sent(t)) code = hold_members(a, t, err);
     if (!t->left_out.n || !t->offered) continue;
     if (!a->config.skip_bad_tools && a->bad_tool.text == T_NONE)
       (void)ERR(&a->bad_tool, REIN_INPUT, T_CORE_END_BAD_TOOL, t->name, t->left_out);
@@ -200,5 +223,6 @@ enum rein_code offer_loosen(struct agent *a, struct err *err) {
   if (!sent.refused) t->sent = sent.schema;
   t->strict = false;
   t->loosened = true;
-  return put_list(a, err);
+  code = hold_members(a, t, err);
+  return code ? code : put_list(a, err);
 }

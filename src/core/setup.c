@@ -131,6 +131,7 @@ void agent_free(struct agent *a) {
   for (size_t i = 0; i < a->tool_count; i++) {
     regex_free(a->volatile_text[i]);
     schema_free(a->tools[i].checker);
+    schema_free(a->tools[i].members);
   }
   turn_release(&a->turn);
   transcript_release(&a->talk);

@@ -15,11 +15,12 @@ struct tool {
   struct schema *checker; /* the schema compiled; the agent's */
   unsigned touches;       /* never UNDECLARED here */
   enum rein_verdict verdict;
-  bool offered;        /* in the list that is sent; a tool denied by name is not */
-  struct str sent;     /* the schema as the provider is told it; empty: as it stands */
-  bool strict;         /* and the provider is asked to hold it */
-  bool loosened;       /* the provider refused it once, and got a plainer one */
-  struct str left_out; /* why it cannot be sent; empty: it can */
+  bool offered;           /* in the list that is sent; a tool denied by name is not */
+  struct str sent;        /* the schema as the provider is told it; empty: as it stands */
+  bool strict;            /* and the provider is asked to hold it */
+  struct schema *members; /* of a strict tool: which it takes, compiled; else NULL */
+  bool loosened;          /* the provider refused it once, and got a plainer one */
+  struct str left_out;    /* why it cannot be sent; empty: it can */
 };
 
 /* What of it was sent, as the first record keeps it. */

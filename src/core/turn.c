@@ -200,6 +200,7 @@ static enum rein_code check_args(struct agent *a, struct call *c, struct err *er
   struct str args;
   buf_init(&clean, RESULT_TEXT_MAX);
   enum rein_code code = schema_check_args(c->tool->checker, c->doc, &clean, &args, &why);
+  if (code == REIN_OK && c->tool->members) code = schema_check(c->tool->members, c->doc, &why);
   if (code == REIN_INPUT || (code == REIN_LIMIT && !clean.fail)) {
     code = bad_args(a, c, &why, err);
   } else if (code == REIN_OK && clean.n > 0 && !arena_str(&a->turn.arena, args, &args)) {

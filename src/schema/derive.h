@@ -65,6 +65,9 @@ struct derive_spec {
  * Errors: REIN_MEMORY alone (also the arena's ceiling). */
 enum rein_code derive_tools(struct arena *arena, const struct derive_spec *spec,
                             struct tool_sent *sent, struct findings *findings) REIN_CHECKED;
+/* Appends a schema as sent without what it requires: what is left says which members a
+ * strict tool takes, which the full schema may leave open. */
+void derive_members(struct buf *out, const struct json *sent);
 /* Adds one at the end; false: no memory. */
 bool finding_add(struct arena *arena, struct findings *findings, const struct finding *one);
 const char *effect_word(enum effect effect);

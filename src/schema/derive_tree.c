@@ -97,3 +97,45 @@ void tree_put(struct buf *out, const struct json *node) {
   struct json_out w = json_out(out);
   if (node) put_node(&w, node);
 }
+
+static void put_members(struct json_out *w, const struct json *node);
+
+/* Names of an object are data, not keywords, below properties and $defs. */
+static void put_named(struct json_out *w, const struct json *map) {
+  json_open(w, '{');
+  for (const struct json *m = map->first; m; m = m->next) {
+    json_key_str(w, m->key);
+    put_members(w, m);
+  }
+  json_close(w, '}');
+}
+
+static void put_listed(struct json_out *w, const struct json *list) {
+  json_open(w, '[');
+  for (const struct json *e = list->first; e; e = e->next)
+    put_members(w, e);
+  json_close(w, ']');
+}
+
+/* Recursion: what was sent is at most DERIVE_DEPTH_MAX deep. */
+static void put_members(struct json_out *w, const struct json *schema) {
+  json_open(w, '{');
+  for (const struct json *m = schema->first; m; m = m->next) {
+    if (str_is(m->key, "required")) continue;
+    json_key_str(w, m->key);
+    if (str_is(m->key, "properties") || str_is(m->key, "$defs"))
+      put_named(w, m);
+    else if (str_is(m->key, "anyOf"))
+      put_listed(w, m);
+    else if (str_is(m->key, "items"))
+      put_members(w, m);
+    else
+      put_node(w, m);
+  }
+  json_close(w, '}');
+}
+
+void derive_members(struct buf *out, const struct json *sent) {
+  struct json_out w = json_out(out);
+  put_members(&w, sent);
+}

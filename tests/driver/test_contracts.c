@@ -2,6 +2,7 @@
  * cannot be sent, what a provider refuses all the same, and the same bytes again from
  * the first record.
  */
+#include "support/shared.h"
 #include "support/test.h"
 
 #include "core/agent.h"
@@ -96,6 +97,52 @@ static void bounds_hold_though_they_are_not_sent(void **state) {
   }
 }
 
+/* Each line of a handed file as the arguments of a strict call. */
+static void each_line(const struct agent_config *c, const char *path, bool runs) {
+  struct buf file;
+  struct str rest, line;
+  shared_read(&file, path);
+  rest = buf_str(&file);
+  while (str_next(&rest, '\n', &line)) {
+    if (str_blank(line)) continue;
+    struct talk t = begin(c);
+    struct buf args;
+    struct call_view view;
+    buf_init(&args, 4096);
+    buf_put(&args, line);
+    assert_int_equal(drive(&t), ACTION_SEND);
+    assert_true(str_has(t.action.body, STR("\"strict\":true")));
+    called(&t, t.action.id, buf_z(&args));
+    assert_int_equal(drive(&t), runs ? ACTION_RUN : ACTION_SEND);
+    assert_true(agent_nth_call(t.agent, 0, &view));
+    assert_int_equal(view.is_error, !runs);
+    agent_free(t.agent);
+    buf_release(&args);
+  }
+  buf_release(&file);
+}
+
+static void the_handed_arguments(void **state) {
+  struct buf file;
+  struct arena arena;
+  struct json *doc;
+  (void)state;
+  shared_read(&file, "cases/C01-strict-mode-lint/tools.json");
+  arena_init(&arena, 1u << 20);
+  assert_int_equal(json_parse(&arena, buf_str(&file), JSON_STRICT, &doc, NULL), REIN_OK);
+  struct str schema;
+  assert_true(arena_str(&arena, json_get(json_at(doc, 0), "parameters")->source, &schema));
+  struct rein_tool row = pick[0];
+  row.schema = schema.p;
+  struct agent_config c = config(&wire_openai, 1);
+  c.rows = &row;
+  c.strict = true;
+  each_line(&c, "cases/C01-strict-mode-lint/bad-args.jsonl", false);
+  each_line(&c, "cases/C01-strict-mode-lint/good-args.jsonl", true);
+  arena_release(&arena);
+  buf_release(&file);
+}
+
 static void strict_is_asked_for(void **state) {
   static const struct wire *const all[] = {&wire_anthropic, &wire_openai, &wire_chat};
   (void)state;
@@ -180,6 +227,7 @@ static void the_first_record_gives_the_same_bytes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bounds_hold_though_they_are_not_sent),
+      cmocka_unit_test(the_handed_arguments),
       cmocka_unit_test(strict_is_asked_for),
       cmocka_unit_test(what_cannot_be_sent_is_said_before),
       cmocka_unit_test(a_refused_tool_is_sent_plainer_once),
