@@ -6,6 +6,8 @@
 
 #include "base/str.h"
 
+#define JSON_SHORT_MAX 18 /* bytes of an integer that surely fits an int64 */
+
 /* A number's text taken apart: the value is digits × 10^exponent, the digits
  * being those of `before` and `after` (on both sides of the point), without
  * zeros at either end. No digits: zero. */
@@ -26,3 +28,17 @@ int json_compare(struct str a, struct str b);
 int json_decimal_compare(const struct json_decimal *a, const struct json_decimal *b);
 /* An integer, however it is written: 1, 1.0, 1e2. */
 bool json_whole(struct str number);
+
+/* The number where it is written as an integer of few digits, as most are; false
+ * says only that it must be asked in another way. */
+static inline bool json_short(struct str number, int64_t *out) {
+  bool minus = number.n > 0 && number.p[0] == '-';
+  int64_t v = 0;
+  if (number.n > JSON_SHORT_MAX) return false;
+  for (size_t i = minus; i < number.n; i++) {
+    if (number.p[i] < '0' || number.p[i] > '9') return false;
+    v = v * 10 + (number.p[i] - '0');
+  }
+  *out = minus ? -v : v;
+  return true;
+}

@@ -95,12 +95,42 @@ struct pattern *build_pattern(struct compile *c, const struct sub *sub, const st
   return pattern;
 }
 
+static void narrow(struct sub *sub, const struct rule *rule) {
+  int64_t bound = rule->bound->value;
+  if (rule->op == RULE_MINIMUM || rule->op == RULE_ABOVE) {
+    bound += rule->op == RULE_ABOVE;
+    if (bound > sub->low) sub->low = bound;
+  } else {
+    bound -= rule->op == RULE_BELOW;
+    if (bound < sub->high) sub->high = bound;
+  }
+}
+
+/* A range of integers, out of bounds that are short integers themselves. */
+static void find_range(struct sub *sub) {
+  bool all = sub->types & TYPE_NUMBER && !(sub->kinds & TYPE_NUMBER);
+  sub->low = INT64_MIN;
+  sub->high = INT64_MAX;
+  sub->ranged = sub->types & (TYPE_NUMBER | TYPE_INTEGER) && !all;
+  for (size_t i = 0; i < sub->rule_n && sub->ranged; i++) {
+    const struct rule *rule = &sub->rules[i];
+    if (!(rule->kinds & TYPE_NUMBER)) continue;
+    bool bounds = rule->op >= RULE_MINIMUM && rule->op <= RULE_BELOW;
+    sub->ranged = bounds && rule->bound->small;
+    if (sub->ranged) narrow(sub, rule);
+  }
+}
+
 static bool keep_rules(struct compile *c, struct sub *sub) {
   if (c->rule_n == 0) return true;
   struct rule *rules = arena_array(c->arena, struct rule, c->rule_n);
   if (!rules) return compile_full(c);
   memcpy(rules, c->rules, c->rule_n * sizeof *rules);
   sub->rules = rules;
+  for (size_t i = 0; i < c->rule_n; i++) {
+    sub->kinds |= rules[i].kinds;
+    if (rules[i].op >= RULE_NESTED) sub->nested |= rules[i].kinds;
+  }
   sub->rule_n = (uint32_t)c->rule_n;
   return true;
 }
@@ -121,5 +151,7 @@ bool build_sub(struct compile *c, struct sub *sub) {
   bool fine = !type || build_types(c, sub, type);
   for (size_t i = 0; i < sizeof builders / sizeof *builders && fine; i++)
     fine = builders[i](c, sub, &found);
-  return fine && keep_rules(c, sub);
+  if (!fine || !keep_rules(c, sub)) return false;
+  find_range(sub);
+  return true;
 }

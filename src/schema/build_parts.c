@@ -4,6 +4,7 @@
 #include "schema/compile.h"
 
 #include "base/hash.h"
+#include "schema/equal.h"
 
 #define FEW 8 /* so many are compared one by one: a table would not be faster */
 
@@ -21,7 +22,7 @@ static bool no_string(struct compile *c, const struct sub *sub, const struct jso
 struct member *members_find(const struct members *m, struct str key) {
   if (!m->slot) {
     for (size_t i = 0; i < m->n; i++)
-      if (str_eq(m->v[i].key, key)) return &m->v[i];
+      if (same_text(m->v[i].key, key)) return &m->v[i];
     return NULL;
   }
   size_t at = hash_str(key) & m->mask;
@@ -225,6 +226,7 @@ static bool add_dynamic(struct compile *c, const struct sub *sub, const struct j
   struct dynamic *dynamic = to ? arena_new(c->arena, struct dynamic) : NULL;
   if (!dynamic) return c->fail ? false : compile_full(c);
   *dynamic = (struct dynamic){to, anchor ? anchor->name : STR_NONE};
+  c->schema->dynamic = c->schema->dynamic || anchor;
   build_rule(c, RULE_DYNAMIC_REF, TYPE_ANY, keyword)->dynamic = dynamic;
   return true;
 }

@@ -25,34 +25,23 @@ enum rein_code schema_check(struct schema *schema, const struct json *value, str
   else if (!fits)
     code = REIN_INPUT;
   check_release(&c);
-  return code == REIN_INPUT ? explain(schema, value, err) : code;
+  return code == REIN_INPUT && err ? explain(schema, value, err) : code;
 }
 
-/* The first number that no double can hold, with its place. */
-static enum rein_code refuse_huge(struct check *c, const struct json *value, const struct place *at,
-                                  struct err *err) {
+/* The first number that no double can hold; NULL: none. */
+static const struct json *find_huge(const struct json *value) {
   double d;
-  if (json_is(value, JSON_NUMBER) && !json_double(value, &d)) {
-    enum rein_code code =
-        ERR(err, REIN_INPUT, T_SCHEMA_NUMBER, words_place(c, at), words_value(c, value));
-    return c->fail ? ERR(err, c->fail, T_SCHEMA_NO_MEMORY) : code;
-  }
-  size_t i = 0;
-  for (const struct json *one = value->first; one; one = one->next) {
-    struct place inside = {at, one->key, i++, json_is(value, JSON_ARRAY)};
-    enum rein_code code = refuse_huge(c, one, &inside, err);
-    if (code) return code;
-  }
-  return REIN_OK;
+  if (json_is(value, JSON_NUMBER)) return json_double(value, &d) ? NULL : value;
+  const struct json *found = NULL;
+  for (const struct json *one = value->first; one && !found; one = one->next)
+    found = find_huge(one);
+  return found;
 }
 
 static enum rein_code no_huge(struct schema *schema, const struct json *args, struct err *err) {
-  struct check c;
-  struct place root = {0};
-  check_init(&c, schema);
-  enum rein_code code = refuse_huge(&c, args, &root, err);
-  check_release(&c);
-  return code;
+  const struct json *huge = find_huge(args);
+  struct finding f = {RANK_OTHER, T_SCHEMA_NUMBER, huge, {{WORD_SOURCE, {.value = huge}}}};
+  return huge ? finding_say(&f, args, schema->lang, err) : REIN_OK;
 }
 
 static enum rein_code check_clean(struct schema *schema, struct str text, struct err *err) {

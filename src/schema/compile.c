@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 
 #define PATH_BYTES_MAX (64u << 10) /* a longer one is cut in the sentence anyway */
+#define HOPS_MAX 8                 /* references in a row, skipped at once */
 #define SHOWN_POINTS_MAX 60        /* of a keyword's value in a sentence */
 
 static void put_step(struct buf *out, struct str key) {
@@ -78,6 +79,36 @@ bool compile_wrong(struct compile *c, const struct sub *sub, const struct json *
   return false;
 }
 
+/* Whether evaluating `sub` is no more than evaluating what its $ref leads to; in
+ * another resource $dynamicRef would miss that it was entered. */
+static bool is_alias(const struct sub *sub) {
+  const struct rule *rule = sub->rules;
+  return sub->rule_n == 1 && rule->op == RULE_REF && sub->types == TYPE_ANY &&
+         rule->sub->resource == sub->resource;
+}
+
+/* What its only rule about objects says; nothing need be kept of having been here. */
+static const struct members *lone_members(const struct sub *sub) {
+  const struct members *found = NULL;
+  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++) {
+    if (!(rule->kinds & TYPE_OBJECT)) continue;
+    if (rule->op != RULE_MEMBERS) return NULL;
+    found = rule->members;
+  }
+  return sub->tracks ? NULL : found;
+}
+
+/* Short ways for what most schemas are made of. There are no loops any more, but
+ * chains of references may be long. */
+static void find_short_ways(struct compile *c) {
+  for (size_t i = 0; i < c->sub_n; i++) {
+    struct sub *sub = c->subs[i];
+    if (!c->schema->dynamic) sub->members = lone_members(sub);
+    for (int hops = 0; hops < HOPS_MAX && is_alias(sub->to); hops++)
+      sub->to = sub->to->rules[0].sub;
+  }
+}
+
 static bool compile_all(struct compile *c, const struct json *doc) {
   enum schema_draft draft = c->options->draft ? c->options->draft : SCHEMA_DRAFT_2020;
   struct resource *resource = index_document(c, doc, STR_NONE, draft);
@@ -86,7 +117,9 @@ static bool compile_all(struct compile *c, const struct json *doc) {
   for (size_t i = 0; i < c->sub_n; i++)
     if (!build_sub(c, c->subs[i])) return false;
   c->schema->root = index_find(c, doc);
-  return loops_refuse(c);
+  if (!loops_refuse(c)) return false;
+  find_short_ways(c);
+  return true;
 }
 
 enum rein_code schema_new(const struct json *doc, const struct schema_options *options,

@@ -33,15 +33,10 @@ void *check_alloc(struct check *c, size_t size, size_t n) {
   return p;
 }
 
-bool type_fits(unsigned types, const struct json *value) {
-  if (types >> value->kind & 1) return true;
-  return types & TYPE_INTEGER && value->kind == JSON_NUMBER && json_whole(value->text);
-}
-
 /* A few words: no hash needed. */
 static bool is_word(const struct values *values, struct str word) {
   for (size_t i = 0; i < values->n; i++)
-    if (values->v[i]->kind == JSON_STRING && str_eq(values->v[i]->text, word)) return true;
+    if (values->v[i]->kind == JSON_STRING && same_text(values->v[i]->text, word)) return true;
   return false;
 }
 
@@ -66,15 +61,14 @@ static bool is_value(struct check *c, const struct values *values, const struct 
 /* <0, 0, >0, without taking the text apart where it is a short integer. */
 static int compare(const struct bound *bound, struct str number) {
   int64_t n;
-  if (bound->small && number.n <= 18 && str_to_num(number, &n))
-    return n < bound->value ? -1 : n > bound->value;
+  if (bound->small && json_short(number, &n)) return n < bound->value ? -1 : n > bound->value;
   struct json_decimal d = json_decimal(number);
   return json_decimal_compare(&d, &bound->decimal);
 }
 
 static bool is_multiple(struct check *c, const struct bound *bound, struct str number) {
   int64_t n;
-  if (bound->small && number.n <= 18 && str_to_num(number, &n)) return n % bound->value == 0;
+  if (bound->small && json_short(number, &n)) return n % bound->value == 0;
   struct json_decimal d = json_decimal(number);
   return check_spend(c, (int64_t)number.n) && number_multiple(&d, &bound->decimal);
 }
@@ -160,36 +154,41 @@ bool eval_rule(struct check *c, const struct rule *rule, const struct json *valu
   return false;
 }
 
-static bool eval_rules(struct check *c, const struct sub *sub, const struct json *value,
-                       struct seen *seen) {
-  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++) {
-    if (!(rule->kinds >> value->kind & 1)) continue;
-    if (--c->steps <= 0) return check_end(c, REIN_LIMIT, T_SCHEMA_STEPS);
-    if (!eval_rule(c, rule, value, seen)) return false;
-  }
-  return !c->fail;
+static inline bool rules_fit(struct check *c, const struct sub *sub, const struct json *value,
+                             struct seen *seen) {
+  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++)
+    if (rule->kinds >> value->kind & 1 && !eval_rule(c, rule, value, seen)) return false;
+  return true;
 }
 
 /* What its own rules leave over is asked of a set of its own. */
-static bool eval_tracking(struct check *c, const struct sub *sub, const struct json *value,
-                          struct seen *seen) {
+static bool rules_fit_apart(struct check *c, const struct sub *sub, const struct json *value,
+                            struct seen *seen) {
   struct seen own;
-  if (!seen_init(c, &own, value) || !eval_rules(c, sub, value, &own)) return false;
+  if (!seen_init(c, &own, value) || !rules_fit(c, sub, value, &own)) return false;
   if (seen) seen_add(seen, &own);
   return true;
 }
 
-bool eval(struct check *c, const struct sub *sub, const struct json *value, struct seen *seen) {
-  if (--c->steps <= 0) return check_end(c, REIN_LIMIT, T_SCHEMA_STEPS);
-  if (!type_fits(sub->types, value)) return false;
-  if (sub->rule_n == 0) return true;
-  if (c->depth >= SCHEMA_DEPTH_MAX) return check_end(c, REIN_LIMIT, T_SCHEMA_DEEP);
+/* In another resource than what led here. */
+static bool rules_fit_there(struct check *c, const struct sub *sub, const struct json *value,
+                            struct seen *seen) {
   const struct scope *before = c->scope;
   struct scope here = {before, sub->resource};
-  if (!before || before->resource != sub->resource) c->scope = &here;
-  c->depth++;
-  bool fits = sub->tracks ? eval_tracking(c, sub, value, seen) : eval_rules(c, sub, value, seen);
-  c->depth--;
+  c->scope = &here;
+  bool fits = sub->tracks ? rules_fit_apart(c, sub, value, seen) : rules_fit(c, sub, value, seen);
   c->scope = before;
+  return fits;
+}
+
+bool eval_rules(struct check *c, const struct sub *sub, const struct json *value,
+                struct seen *seen) {
+  if (!check_spend(c, 1 + (int64_t)sub->rule_n)) return false;
+  if (!(sub->nested >> value->kind & 1)) return rules_fit(c, sub, value, NULL);
+  if (c->depth >= SCHEMA_DEPTH_MAX) return check_end(c, REIN_LIMIT, T_SCHEMA_DEEP);
+  c->depth++;
+  bool same = c->scope && c->scope->resource == sub->resource && !sub->tracks;
+  bool fits = same ? rules_fit(c, sub, value, seen) : rules_fit_there(c, sub, value, seen);
+  c->depth--;
   return fits;
 }

@@ -15,9 +15,9 @@ struct check {
   struct schema *schema;
   int64_t steps; /* left */
   unsigned depth;
-  enum rein_code fail; /* once set, every answer is no */
-  enum text_id why;    /* of REIN_LIMIT */
-  const struct scope *scope;
+  enum rein_code fail;       /* once set, every answer is no */
+  enum text_id why;          /* of REIN_LIMIT */
+  const struct scope *scope; /* NULL: none was entered */
   struct arena arena;
 };
 
@@ -41,11 +41,29 @@ static inline bool check_spend(struct check *c, int64_t n) {
 /* Memory of the check; NULL: ended. */
 void *check_alloc(struct check *c, size_t size, size_t n);
 
-/* `seen` may be NULL: nobody asks. */
-bool eval(struct check *c, const struct sub *sub, const struct json *value, struct seen *seen);
+static inline bool type_fits(unsigned types, const struct json *value) {
+  if (types >> value->kind & 1) return true;
+  return types & TYPE_INTEGER && value->kind == JSON_NUMBER && json_whole(value->text);
+}
+
+bool eval_members(struct check *c, const struct members *m, const struct json *value,
+                  struct seen *seen);
+bool eval_rules(struct check *c, const struct sub *sub, const struct json *value,
+                struct seen *seen);
+/* `seen` may be NULL: nobody asks. Most values end here, at their type; whoever
+ * asks about many takes the steps for them. */
+static inline __attribute__((always_inline)) bool
+eval(struct check *c, const struct sub *sub, const struct json *value, struct seen *seen) {
+  int64_t n;
+  sub = sub->to;
+  if (sub->ranged && value->kind == JSON_NUMBER && json_short(value->text, &n))
+    return n >= sub->low && n <= sub->high;
+  if (!type_fits(sub->types, value)) return false;
+  if (value->kind == JSON_OBJECT && sub->members) return eval_members(c, sub->members, value, seen);
+  return !(sub->kinds >> value->kind & 1) || eval_rules(c, sub, value, seen);
+}
 bool eval_rule(struct check *c, const struct rule *rule, const struct json *value,
                struct seen *seen);
-bool type_fits(unsigned types, const struct json *value);
 const struct sub *dynamic_target(const struct check *c, const struct dynamic *dynamic);
 bool pattern_fits(struct check *c, struct pattern *pattern, struct str text);
 
@@ -55,16 +73,17 @@ void seen_mark(struct seen *seen, size_t i);
 bool seen_has(const struct seen *seen, size_t i);
 void seen_add(struct seen *to, const struct seen *from);
 
-/* eval_parts.c: the rules that lead to items and members. */
-bool eval_members(struct check *c, const struct members *m, const struct json *value,
-                  struct seen *seen);
-bool eval_names(struct check *c, const struct sub *sub, const struct json *value);
-bool eval_needs(struct check *c, const struct needs *needs, const struct json *value);
+/* eval_inside.c: the rules that lead to items and members. */
 bool eval_items(struct check *c, const struct items *items, const struct json *value,
                 struct seen *seen);
+/* eval_parts.c: the rarer ones. */
+bool eval_names(struct check *c, const struct sub *sub, const struct json *value);
+bool eval_needs(struct check *c, const struct needs *needs, const struct json *value);
 bool eval_contains(struct check *c, const struct contains *contains, const struct json *value,
                    struct seen *seen);
 bool eval_unique(struct check *c, const struct json *value);
+/* The first item that stands there twice, at *i and *k; NULL: none, or ended. */
+const struct json *find_twice(struct check *c, const struct json *value, size_t *i, size_t *k);
 bool eval_others(struct check *c, const struct sub *sub, const struct json *value,
                  struct seen *seen);
 /* json_member() as a question that costs steps. */

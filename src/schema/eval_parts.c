@@ -1,4 +1,4 @@
-/* Rules about what is inside a value: members, items, their names and number. */
+/* The rarer rules about what is inside a value; members and items are in eval_inside.c. */
 #include "schema/eval.h"
 
 #include "schema/equal.h"
@@ -7,60 +7,8 @@ bool has_member(struct check *c, const struct json *value, struct str key) {
   return check_spend(c, 1 + (int64_t)(value->count / 4)) && json_member(value, key);
 }
 
-/* Members mostly come in the schema's order, so the next one is looked at first. */
-static const struct member *find(const struct members *m, struct str key, size_t *next) {
-  if (*next < m->n && str_eq(m->v[*next].key, key)) return &m->v[(*next)++];
-  const struct member *found = members_find(m, key);
-  if (found) *next = (size_t)(found - m->v) + 1;
-  return found;
-}
-
-static bool eval_patterns(struct check *c, const struct members *m, const struct json *member,
-                          bool *held) {
-  for (size_t i = 0; i < m->pattern_n; i++) {
-    if (!pattern_fits(c, m->patterns[i].pattern, member->key)) {
-      if (c->fail) return false;
-      continue;
-    }
-    *held = true;
-    if (!eval(c, m->patterns[i].sub, member, NULL)) return false;
-  }
-  return true;
-}
-
-/* With a key that stands twice the count below would be wrong. */
-static bool has_required(struct check *c, const struct members *m, const struct json *value) {
-  for (size_t i = 0; i < m->n; i++)
-    if (m->v[i].required && !has_member(c, value, m->v[i].key)) return false;
-  return true;
-}
-
-/* *held: some subschema was for it. */
-static bool eval_member(struct check *c, const struct members *m, const struct member *known,
-                        const struct json *member, bool *held) {
-  *held = known && known->sub;
-  if (*held && !eval(c, known->sub, member, NULL)) return false;
-  if (m->pattern_n && !eval_patterns(c, m, member, held)) return false;
-  if (*held || !m->rest) return true;
-  *held = true;
-  return eval(c, m->rest, member, NULL);
-}
-
-bool eval_members(struct check *c, const struct members *m, const struct json *value,
-                  struct seen *seen) {
-  size_t next = 0, i = 0, required = 0;
-  bool held;
-  if (!check_spend(c, (int64_t)value->count)) return false;
-  for (const struct json *member = value->first; member; member = member->next, i++) {
-    const struct member *known = find(m, member->key, &next);
-    if (known) required += known->required;
-    if (!eval_member(c, m, known, member, &held)) return false;
-    if (seen && held) seen_mark(seen, i);
-  }
-  return value->twin ? has_required(c, m, value) : required >= m->required;
-}
-
 bool eval_names(struct check *c, const struct sub *sub, const struct json *value) {
+  if (!check_spend(c, (int64_t)value->count)) return false;
   for (const struct json *m = value->first; m; m = m->next) {
     struct json name = {.kind = JSON_STRING, .source = m->key_source, .text = m->key};
     if (!eval(c, sub, &name, NULL)) return false;
@@ -77,21 +25,10 @@ bool eval_needs(struct check *c, const struct needs *needs, const struct json *v
   return !c->fail;
 }
 
-bool eval_items(struct check *c, const struct items *items, const struct json *value,
-                struct seen *seen) {
-  size_t i = 0;
-  for (const struct json *item = value->first; item; item = item->next, i++) {
-    const struct sub *sub = i < items->first.n ? items->first.v[i] : items->rest;
-    if (!sub) return true;
-    if (!eval(c, sub, item, NULL)) return false;
-    if (seen) seen_mark(seen, i);
-  }
-  return true;
-}
-
 bool eval_contains(struct check *c, const struct contains *contains, const struct json *value,
                    struct seen *seen) {
   size_t i = 0, found = 0;
+  if (!check_spend(c, (int64_t)value->count)) return false;
   for (const struct json *item = value->first; item; item = item->next, i++) {
     if (!eval(c, contains->sub, item, NULL)) {
       if (c->fail) return false;
@@ -107,37 +44,78 @@ bool eval_contains(struct check *c, const struct contains *contains, const struc
 
 #define FEW 8 /* so many are compared in pairs: a table would not be faster */
 
-static bool few_unique(struct check *c, const struct json *value) {
-  for (const struct json *a = value->first; a; a = a->next)
-    for (const struct json *b = a->next; b; b = b->next)
-      if (value_equal(a, b, &c->steps)) return false;
-  return check_spend(c, 0);
+static const struct json *few_twice(struct check *c, const struct json *value, size_t *i,
+                                    size_t *k) {
+  *i = 0;
+  for (const struct json *a = value->first; a; a = a->next, ++*i) {
+    *k = *i + 1;
+    for (const struct json *b = a->next; b; b = b->next, ++*k)
+      if (value_equal(a, b, &c->steps)) return b;
+  }
+  return NULL;
+}
+
+/* The items seen so far, by their hash. */
+struct table {
+  const struct json **item;
+  uint64_t *hash;
+  size_t mask;
+};
+
+/* The one that is the same; NULL: it was new, and is put there. */
+static const struct json *table_find(struct check *c, struct table *t, const struct json *item) {
+  uint64_t hash = value_hash(item);
+  size_t at = hash & t->mask;
+  for (; t->item[at] && check_spend(c, 1); at = (at + 1) & t->mask)
+    if (t->hash[at] == hash && value_equal(t->item[at], item, &c->steps)) return t->item[at];
+  if (c->fail) return NULL;
+  t->item[at] = item;
+  t->hash[at] = hash;
+  return NULL;
+}
+
+static size_t place_of(const struct json *array, const struct json *item) {
+  size_t i = 0;
+  for (const struct json *one = array->first; one != item; one = one->next)
+    i++;
+  return i;
+}
+
+static const struct json *many_twice(struct check *c, const struct json *value, size_t *i,
+                                     size_t *k) {
+  size_t size = 16;
+  while (size < 2 * value->count)
+    size *= 2;
+  struct table t = {.mask = size - 1};
+  t.item = check_alloc(c, sizeof *t.item, size);
+  t.hash = check_alloc(c, sizeof *t.hash, size);
+  if (!t.item || !t.hash || !check_spend(c, (int64_t)(value->source.n / 16 + size / 8)))
+    return NULL;
+  *k = 0;
+  for (const struct json *item = value->first; item && !c->fail; item = item->next, ++*k) {
+    const struct json *same = table_find(c, &t, item);
+    if (!same) continue;
+    *i = place_of(value, same);
+    return item;
+  }
+  return NULL;
+}
+
+const struct json *find_twice(struct check *c, const struct json *value, size_t *i, size_t *k) {
+  const struct json *found =
+      value->count <= FEW ? few_twice(c, value, i, k) : many_twice(c, value, i, k);
+  return check_spend(c, 0) ? found : NULL;
 }
 
 bool eval_unique(struct check *c, const struct json *value) {
-  size_t size = 16;
-  if (value->count <= FEW) return few_unique(c, value);
-  while (size < 2 * value->count)
-    size *= 2;
-  const struct json **slot = check_alloc(c, sizeof *slot, size);
-  if (!slot || !check_spend(c, (int64_t)(value->source.n / 16 + size / 8))) return false;
-  uint64_t *hash = check_alloc(c, sizeof *hash, size);
-  if (!hash) return false;
-  for (const struct json *item = value->first; item; item = item->next) {
-    uint64_t h = value_hash(item);
-    size_t at = h & (size - 1);
-    for (; slot[at]; at = (at + 1) & (size - 1))
-      if (!check_spend(c, 1) || (hash[at] == h && value_equal(slot[at], item, &c->steps)))
-        return false;
-    slot[at] = item;
-    hash[at] = h;
-  }
-  return check_spend(c, 0);
+  size_t i, k;
+  return !find_twice(c, value, &i, &k) && !c->fail;
 }
 
 bool eval_others(struct check *c, const struct sub *sub, const struct json *value,
                  struct seen *seen) {
   size_t i = 0;
+  if (!check_spend(c, (int64_t)value->count)) return false;
   for (const struct json *one = value->first; one; one = one->next, i++) {
     if (seen_has(seen, i)) continue;
     if (!eval(c, sub, one, NULL)) return false;

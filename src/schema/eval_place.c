@@ -6,6 +6,7 @@
 
 bool eval_all(struct check *c, const struct subs *subs, const struct json *value,
               struct seen *seen) {
+  if (!check_spend(c, (int64_t)subs->n)) return false;
   for (size_t i = 0; i < subs->n; i++)
     if (!eval(c, subs->v[i], value, seen)) return false;
   return true;
@@ -23,6 +24,7 @@ static bool eval_branch(struct check *c, const struct sub *sub, const struct jso
 bool eval_any(struct check *c, const struct subs *subs, const struct json *value,
               struct seen *seen) {
   bool found = false;
+  if (!check_spend(c, (int64_t)subs->n)) return false;
   for (size_t i = 0; i < subs->n && !(found && !seen); i++) {
     found = eval_branch(c, subs->v[i], value, seen) || found;
     if (c->fail) return false;
@@ -33,6 +35,7 @@ bool eval_any(struct check *c, const struct subs *subs, const struct json *value
 bool eval_one(struct check *c, const struct subs *subs, const struct json *value,
               struct seen *seen) {
   size_t found = 0;
+  if (!check_spend(c, (int64_t)subs->n)) return false;
   for (size_t i = 0; i < subs->n && found < 2; i++) {
     found += eval_branch(c, subs->v[i], value, seen);
     if (c->fail) return false;

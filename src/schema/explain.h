@@ -3,17 +3,39 @@
 
 #include "schema/eval.h"
 
-/* Fills err (may be NULL) and returns REIN_INPUT, or REIN_MEMORY. */
+/* Fills err and returns REIN_INPUT, or REIN_MEMORY. */
 enum rein_code explain(struct schema *schema, const struct json *value, struct err *err);
 
 /* ---- between explain.c and words.c ------------------------------------------ */
 
-/* Where in the value: a chain, so that no pointer is built for nothing. */
-struct place {
-  const struct place *up;
-  struct str key;
-  size_t index;
-  bool in_array;
+/* A piece of a sentence, not yet put into words: most findings are never said. */
+enum word_kind {
+  WORD_NONE,
+  WORD_TEXT,   /* as it is, controls made visible */
+  WORD_SOURCE, /* a value as written */
+  WORD_KIND,   /* the kind of a value, and a short one itself: string "x" */
+  WORD_COUNT,
+  WORD_TYPES, /* of enum type_bits: "string | null" */
+  WORD_KNOWN, /* the names that an object takes */
+  WORD_LIST   /* the values that the branches of a choice take */
+};
+
+/* The branches of a choice, and the member whose values are meant. */
+struct choice {
+  const struct subs *subs;
+  const struct str *key; /* NULL: of the value itself */
+};
+
+struct word {
+  enum word_kind kind;
+  union {
+    struct str text;
+    const struct json *value;
+    size_t count;
+    unsigned types;
+    const struct members *members;
+    struct choice choice;
+  };
 };
 
 /* What is told first where several things are wrong. */
@@ -22,24 +44,13 @@ enum rank { RANK_TYPE, RANK_MISSING, RANK_EXTRA, RANK_VALUES, RANK_OTHER, RANK_N
 struct finding {
   enum rank rank;
   enum text_id text;
-  struct str values[4]; /* the sentence's {0} to {3} */
+  const struct json *at; /* {0}: its place, a JSON pointer */
+  struct word words[3];  /* {1} to {3} */
 };
 
-/* All that is wrong with one value under one subschema. */
-struct account {
-  unsigned far;   /* how much: the branch with the least came closest */
-  unsigned types; /* what would have been taken, where the type is wrong */
-  struct finding best;
-};
-
-void account_add(struct account *a, unsigned far, const struct finding *finding);
-
-/* words.c: pieces of a sentence, in the check's arena; empty when there is no memory. */
-struct str words_place(struct check *c, const struct place *at);
-struct str words_value(struct check *c, const struct json *value); /* as written, cut */
-struct str words_kind(struct check *c, const struct json *value);  /* "string \"x\"" */
-struct str words_text(struct check *c, struct str text);
-struct str words_types(struct check *c, unsigned types);
-struct str words_list(struct check *c, const struct subs *branches);
-struct str words_known(struct check *c, const struct members *m);
-struct str words_count(struct check *c, size_t n);
+/* Fills err (may be NULL) with REIN_INPUT and the finding's sentence, whose place
+ * is a pointer into `root`; returns REIN_INPUT, or REIN_MEMORY. */
+enum rein_code finding_say(const struct finding *f, const struct json *root, enum rein_lang lang,
+                           struct err *err);
+/* The values that the i-th branch of a choice takes there; NULL: not by values alone. */
+const struct values *branch_values(const struct choice *choice, size_t i);

@@ -50,6 +50,7 @@ static struct sub *add_sub(struct compile *c, const struct json *json) {
   }
   sub->json = json;
   sub->types = json->kind == JSON_FALSE ? 0 : TYPE_ANY;
+  sub->to = sub;
   sub->number = (uint32_t)c->sub_n;
   c->slot[slot_of(c, json)] = (uint32_t)c->sub_n + 1;
   c->subs[c->sub_n++] = sub;

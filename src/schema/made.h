@@ -71,7 +71,8 @@ enum rule_op {
   RULE_NOT,
   RULE_IF,
   RULE_OTHER_ITEMS, /* unevaluatedItems */
-  RULE_OTHER_MEMBERS
+  RULE_OTHER_MEMBERS,
+  RULE_NESTED = RULE_MEMBERS /* from here on they may lead to other subs */
 };
 
 struct sub;
@@ -200,7 +201,15 @@ struct resource {
 
 struct sub {
   unsigned types; /* enum type_bits; none: the schema false */
-  bool tracks;    /* asks what its own rules left over */
+  /* Of rules: kinds that some rule looks at, and those for which one leads to
+   * another sub. Values of other kinds need no look, or no book-keeping. */
+  unsigned kinds, nested;
+  /* All that its rules ask of an integer, where that is no more than a range. */
+  bool ranged;
+  int64_t low, high;
+  const struct members *members; /* all that it asks of an object; NULL: ask its rules */
+  bool tracks;                   /* asks what its own rules left over */
+  const struct sub *to;          /* itself; where it is no more than a $ref, what that leads to */
   uint32_t rule_n;
   const struct rule *rules;
   struct resource *resource;
@@ -215,6 +224,7 @@ struct schema {
   struct arena arena;
   const struct sub *root;
   struct pattern *patterns;
+  bool dynamic; /* some $dynamicRef depends on how a sub was reached */
   enum rein_lang lang;
 };
 

@@ -86,14 +86,18 @@ enum rein_code err_fill(struct err *err, enum rein_code code, enum text_id id,
   if (!err) return code;
   if (n > ERR_VALUES_MAX) n = ERR_VALUES_MAX;
   /* Built aside, since a value may be a part of the error being replaced. */
-  struct err made = {.code = code, .text = (uint16_t)id, .args_n = (uint16_t)n};
+  struct err made;
   size_t share = fair_share(args, n), at = 0;
   for (size_t i = 0; i < n; i++) {
     uint16_t kept = (uint16_t)keep_value(made.args + at + sizeof kept, args[i], share);
     memcpy(made.args + at, &kept, sizeof kept);
     at += sizeof kept + kept;
   }
-  *err = made;
+  memcpy(err->args, made.args, at);
+  err->code = code;
+  err->text = (uint16_t)id;
+  err->args_n = (uint16_t)n;
+  err->at = err->line = err->column = 0;
   return code;
 }
 
