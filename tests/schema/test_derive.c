@@ -295,15 +295,11 @@ static void names_are_told_apart(void **state) {
     assert_str(buf_str(&b), str_of(cases[i].want));
     buf_release(&b);
   }
-  static const char *const odd[] = {"user.get",
-                                    "user_get",
-                                    "user/get",
-                                    "읽기",
-                                    "",
-                                    "9 lives",
-                                    "-x",
-                                    "a very long name that is longer than sixty-four bytes and "
-                                    "goes on and on and on"};
+  static const char *const odd[] = {
+      "user.get", "user_get",
+      "user/get", "읽기",
+      "",         "9 lives",
+      "-x",       "a name that is longer than sixty-four bytes, and that goes on and on"};
   struct buf made[8];
   for (size_t i = 0; i < 8; i++) {
     buf_init(&made[i], 256);

@@ -75,9 +75,8 @@ static void compile_once(struct pair *p) {
 }
 
 static void check_once(struct pair *p) {
-  static volatile unsigned sum;
   for (const struct json *v = json_get(p->doc, "values")->first; v; v = v->next)
-    sum += schema_check(p->schema, v, NULL) == REIN_OK;
+    if (schema_check(p->schema, v, NULL) == REIN_MEMORY) abort();
 }
 
 static double best_ns(struct pair *p, void (*once)(struct pair *p)) {
