@@ -185,6 +185,7 @@ struct rein_limits {
   int64_t cost_uusd;    /* micro-dollars; default off; needs a model whose price is known */
   int64_t time_ms;      /* default off */
   enum rein_no_progress no_progress;
+  bool wrap_up; /* hold back enough for one last request that sums up when a limit is reached */
 };
 
 /* A call that wants approval. Borrowed until the function returns. */

@@ -6,8 +6,8 @@
 
 #define TAKES_OF_RUNS                                                                              \
   (TAKES(MODEL) | TAKES(BASE_URL) | TAKES(QUIRKS) | TAKES(SYSTEM) | TAKES(TOKEN_BUDGET) |          \
-   TAKES(COST_LIMIT) | TAKES(TIME_LIMIT) | TAKES(OUTPUT_LIMIT) | TAKES(IDLE_LIMIT) |               \
-   TAKES(RETRIES) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(LOG) | TAKES(STORE) | TAKES(NO_STORE) |  \
-   TAKES(QUIET) | TAKES(DRY_RUN))
+   TAKES(COST_LIMIT) | TAKES(WRAP_UP) | TAKES(TIME_LIMIT) | TAKES(OUTPUT_LIMIT) |                  \
+   TAKES(IDLE_LIMIT) | TAKES(RETRIES) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(LOG) |               \
+   TAKES(STORE) | TAKES(NO_STORE) | TAKES(QUIET) | TAKES(DRY_RUN))
 
 int run_task(struct cli *cli, enum setup_kind kind);

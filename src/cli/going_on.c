@@ -202,6 +202,7 @@ static int new_limits(struct cli *cli, struct going_on *on) {
   if (!exit) exit = new_limit(cli, OPTION_ID_TOKEN_BUDGET, &l->token_budget, &changed);
   if (!exit) exit = new_limit(cli, OPTION_ID_COST_LIMIT, &l->cost_uusd, &changed);
   if (!exit) exit = new_limit(cli, OPTION_ID_TIME_LIMIT, &l->time_ms, &changed);
+  if (cli_value(cli, OPTION_ID_WRAP_UP)->from == FROM_FLAG) changed = l->wrap_up = true;
   if (cli_value(cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG)
     l->no_progress = setup_progress(cli);
   if (exit || !changed) return exit;

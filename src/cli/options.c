@@ -6,7 +6,6 @@
 #include "text/text.h"
 
 #define T_CLI_OPT_PACK T_CLI_OPT_LATER
-#define T_CLI_OPT_WRAP_UP T_CLI_OPT_LATER
 #define T_CLI_OPT_EFFORT T_CLI_OPT_LATER
 #define T_CLI_OPT_SANDBOX T_CLI_OPT_LATER
 

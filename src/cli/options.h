@@ -49,6 +49,7 @@ enum option_kind {
   X(TIME_LIMIT, "time-limit", 0, "TIME|off", SPAN, "time_limit", 0, COUNT_MAX)                     \
   X(NO_PROGRESS, "no-progress", 0, "on|2-turns|3-in-a-row|3-in-all|off", WORD, "no_progress", 0,   \
     0)                                                                                             \
+  X(WRAP_UP, "wrap-up", 0, NULL, FLAG, "wrap_up", 0, 0)                                            \
   X(OUTPUT_LIMIT, "output-limit", 0, "N", NUMBER, "output_limit", 1, COUNT_MAX)                    \
   X(IDLE_LIMIT, "idle-limit", 0, "TIME|off", SPAN, "idle_limit", 1, COUNT_MAX)                     \
   X(RETRIES, "retries", 0, "N|off", LIMIT, "retries", 0, 100)                                      \
@@ -72,7 +73,6 @@ enum option_kind {
   X(SCHEMA, "schema", 0, NULL, FLAG, NULL, 0, 0)                                                   \
   X(COMPLETION, "completion", 0, "bash|zsh|fish", WORD, NULL, 0, 0)                                \
   X(PACK, "pack", 0, "FILE", LATER, NULL, 0, 0)                                                    \
-  X(WRAP_UP, "wrap-up", 0, NULL, LATER, NULL, 0, 0)                                                \
   X(EFFORT, "effort", 0, "E", LATER, NULL, 0, 0)                                                   \
   X(STRICT, "strict", 0, NULL, FLAG, "strict", 0, 0)                                               \
   X(SANDBOX, "sandbox", 0, "LEVEL|off", LATER, NULL, 0, 0)                                         \

@@ -34,11 +34,6 @@ void agent_enter(struct agent *a, enum state to, enum action_kind give) {
 
 /* ---- valves ------------------------------------------------------------ */
 
-int64_t agent_time_out_at(const struct agent *a) {
-  if (a->config.limits.time_ms == REIN_OFF || a->started < 0) return INT64_MAX;
-  return a->started + a->config.limits.time_ms;
-}
-
 static bool time_is_up(const struct agent *a) {
   return a->now >= agent_time_out_at(a);
 }
@@ -65,7 +60,7 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
 /* ---- a request --------------------------------------------------------- */
 
 /* Makes the request ready and asks for its worst case; or the valve closes. */
-static enum rein_code prepare(struct agent *a, struct err *err) {
+enum rein_code agent_prepare(struct agent *a, struct err *err) {
   if (a->bad_tool.text != T_NONE) return end_bad_tool(a);
   if (time_is_up(a)) return end_time(a, err);
   size_t answered = a->budget.known ? a->talk.reply_bytes : 0;
@@ -89,7 +84,7 @@ static enum rein_code first_attempt(struct agent *a, struct err *err) {
   a->sending.retries = 0;
   a->sending.repairs = 0;
   a->repaired &= ~(UINT32_C(1) << REWRITE_DROP_THINKING);
-  return prepare(a, err);
+  return agent_prepare(a, err);
 }
 
 static enum rein_code say_mended(struct agent *a, struct str words, struct err *err) {
@@ -107,6 +102,7 @@ static enum rein_code take_words(struct agent *a, struct str words, struct err *
   if (code) return code;
   if (a->started < 0) a->started = a->now;
   progress_words(&a->progress);
+  wrap_reset(a);
   a->refusals.nobody = a->nudged = false;
   a->end = (struct agent_end){.outcome = REIN_OUTCOME_NONE};
   buf_reset(&a->text);
@@ -241,9 +237,10 @@ static enum rein_code on_reply(struct agent *a, const struct event *e, struct er
   budget_book(&a->budget, &r->usage, a->sending.body.n);
   a->talk.reply_bytes = 0; /* until it is kept: then it goes back */
   a->sending.withdrawn = is_cut_short(a, r);
-  if (a->sending.withdrawn) return prepare(a, err); /* once more: its retries go on */
+  if (a->sending.withdrawn) return agent_prepare(a, err); /* once more: its retries go on */
   enum rein_code code = keep_text(a, r, err);
   if (code) return code;
+  if (a->wrap.on) return wrap_reply(a, r, err);
   if (is_empty(r)) return on_empty(a, err);
   bool kept = r->stop != STOP_REFUSAL && r->count > 0; /* or each later turn refuses again */
   if (kept && count_kind(r, BLOCK_TOOL_USE) > 0) return begin_calls(a, r, err);
@@ -261,8 +258,7 @@ static enum rein_code finish_turn(struct agent *a, struct err *err) {
   if (code) return code;
   if (say != PROGRESS_STOP_IDLE) return first_attempt(a, err);
   (void)ERR(&a->end.why, REIN_LIMIT, T_CORE_END_NOTHING_RAN, str_num(&room, PROGRESS_IDLE_TURNS));
-  end_now(a, REIN_OUTCOME_NO_PROGRESS);
-  return REIN_OK;
+  return end_with_calls(a, REIN_OUTCOME_NO_PROGRESS, T_NONE, T_NONE, STR_NONE, err); /* none open */
 }
 
 static enum rein_code go_on(struct agent *a, struct err *err) {
@@ -334,7 +330,7 @@ static enum rein_code on_rewrite(struct agent *a, const struct event *e, struct 
   if (e->rewrite == REWRITE_MODEL) return resume_model(a, e, err);
   if (a->state != STATE_REWRITING || e->rewrite != a->sending.repair) return REIN_OK;
   enum rein_code code = request_rewrite(a, err);
-  return code ? code : prepare(a, err);
+  return code ? code : agent_prepare(a, err);
 }
 
 bool agent_lives(const struct agent *a) {
@@ -344,7 +340,7 @@ bool agent_lives(const struct agent *a) {
 static enum rein_code on_tick(struct agent *a, const struct event *e, struct err *err) {
   (void)e;
   if (agent_lives(a) && time_is_up(a)) return end_time(a, err);
-  if (a->state == STATE_PAUSED && a->now >= a->sending.resume_at) return prepare(a, err);
+  if (a->state == STATE_PAUSED && a->now >= a->sending.resume_at) return agent_prepare(a, err);
   return REIN_OK;
 }
 
@@ -369,7 +365,7 @@ static enum rein_code on_resume(struct agent *a, const struct event *e, struct e
   switch (next) {
   case RESUME_WAITS: return REIN_OK;
   case RESUME_WORDS: return take_words(a, e->text, err);
-  case RESUME_REQUEST: return prepare(a, err);
+  case RESUME_REQUEST: return agent_prepare(a, err);
   case RESUME_CALLS: return go_on(a, err);
   }
   return REIN_OK;

@@ -3,6 +3,8 @@
 
 #include "core/agent.h"
 
+#define WRAP_UP_TOKENS 4096 /* half of it for the summary, half for what is new in its prompt */
+
 int64_t budget_bound(const struct budget *b, size_t body_bytes, size_t reply_bytes,
                      int64_t overhead) {
   if (!b->known) return (int64_t)body_bytes + overhead;
@@ -16,13 +18,18 @@ int64_t budget_cost(const struct budget *b, int64_t bound, int64_t output) {
                    money_times(output, price_output_rate(&b->facts, bound)));
 }
 
+/* What stands behind a request: the wrap-up reads its prompt and its reply. */
 static bool tokens_fit(const struct budget *b, int64_t bound, int64_t output) {
-  return b->limit == REIN_OFF || b->spent + bound + output <= b->limit;
+  int64_t need = bound + output;
+  if (b->slice) need += bound + output + b->slice;
+  return b->limit == REIN_OFF || b->spent + need <= b->limit;
 }
 
 static bool cost_fits(const struct budget *b, int64_t bound, int64_t output) {
   if (b->cost_limit == REIN_OFF) return true;
-  return money_add(b->cost, budget_cost(b, bound, output)) <= b->cost_limit;
+  int64_t need = budget_cost(b, bound, output);
+  if (b->slice) need = money_add(need, budget_cost(b, bound + output + b->slice / 2, b->slice / 2));
+  return money_add(b->cost, need) <= b->cost_limit;
 }
 
 /* The most output that fits; -1 none at all. */
@@ -60,6 +67,7 @@ void budget_reserve(struct budget *b, int64_t bound, int64_t output) {
 void budget_limits(struct budget *b, const struct rein_limits *limits) {
   bool off = limits->cost_uusd == REIN_OFF;
   b->limit = limits->token_budget;
+  b->slice = limits->wrap_up ? WRAP_UP_TOKENS : 0;
   b->cost_limit = off ? REIN_OFF : money_times(limits->cost_uusd, PICO_PER_MICRO);
 }
 

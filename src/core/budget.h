@@ -17,6 +17,7 @@ struct budget {
   int64_t reserved;            /* by the attempt in flight */
   int64_t cost_limit;          /* pico-dollars, as all money here; REIN_OFF */
   int64_t cost, cost_reserved; /* spent, and reserved by the attempt in flight */
+  int64_t slice;               /* tokens of the wrap-up beside its prompt; 0: none is held back */
   struct model_facts facts;    /* of the model that is asked */
   struct usage usage;          /* what providers reported, summed */
   /* The last answer, whose prompt size is known exactly. */
@@ -43,6 +44,8 @@ int64_t budget_cost(const struct budget *b, int64_t bound, int64_t output);
 /* Another model, or prices that were not known before: what was spent until now costs
  * the most that it can have cost. */
 void budget_price(struct budget *b, const struct model_facts *facts);
+/* New limits; with wrap_up a slice is held back behind each request: its prompt and reply
+ * once more, and the summary. */
 void budget_limits(struct budget *b, const struct rein_limits *limits);
 /* A whole reply: its usage is booked instead of the reservation. */
 void budget_book(struct budget *b, const struct usage *usage, size_t body_bytes);

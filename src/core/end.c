@@ -6,13 +6,24 @@
 
 /* A request under way is given up and books its reservation: nobody knows what
  * it cost. Calls must be answered already, unless memory ran out. */
-void end_now(struct agent *a, enum rein_outcome outcome) {
+void end_request(struct agent *a) {
   if (a->sending.in_flight) {
     a->sending.abort = a->sending.id;
     a->sending.in_flight = false;
     budget_lose(&a->budget, &(struct usage){0});
   }
   budget_free(&a->budget);
+}
+
+/* What becomes of a wrap-up does not change why the run ended, unless somebody ended it. */
+void end_now(struct agent *a, enum rein_outcome outcome) {
+  end_request(a);
+  if (a->wrap.on && outcome != REIN_OUTCOME_CANCELLED && outcome != REIN_OUTCOME_INTERNAL) {
+    outcome = a->wrap.outcome;
+    a->end.why = a->wrap.why;
+    a->wrapped = !transcript_ends_with_user(&a->talk);
+  }
+  a->wrap.on = false;
   a->end.outcome = outcome;
   agent_enter(a, STATE_ENDED, ACTION_DONE);
 }
@@ -43,8 +54,7 @@ enum rein_code end_with_calls(struct agent *a, enum rein_outcome outcome, enum t
     if (code == REIN_OK) code = turn_commit(a, STR_NONE, err);
     if (code) return code;
   }
-  end_now(a, outcome);
-  return REIN_OK;
+  return wrap_up(a, outcome, err);
 }
 
 enum rein_code end_turns(struct agent *a, struct err *err) {

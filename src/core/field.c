@@ -33,6 +33,7 @@ void field_limits(struct json_out *w, const struct rein_limits *l) {
   field_num(w, "cost_uusd", l->cost_uusd);
   field_num(w, "time_ms", l->time_ms);
   field_num(w, "no_progress", l->no_progress);
+  field_bool(w, "wrap_up", l->wrap_up);
   json_close(w, '}');
 }
 
@@ -77,7 +78,8 @@ struct rein_limits field_get_limits(const struct json *doc) {
       .token_budget = field_get_num(l, "token_budget", REIN_OFF),
       .cost_uusd = field_get_num(l, "cost_uusd", REIN_OFF),
       .time_ms = field_get_num(l, "time_ms", REIN_OFF),
-      .no_progress = (enum rein_no_progress)field_get_num(l, "no_progress", REIN_PROGRESS_DEFAULT)};
+      .no_progress = (enum rein_no_progress)field_get_num(l, "no_progress", REIN_PROGRESS_DEFAULT),
+      .wrap_up = field_get_bool(l, "wrap_up")};
 }
 
 static struct rates get_rates(const struct json *doc) {

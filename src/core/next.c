@@ -12,7 +12,7 @@ int64_t agent_deadline(const struct agent *a) {
 
 /* A call to run, or one whose answer is not wanted any more because the run ended. */
 static bool next_call(struct agent *a, struct action *out) {
-  bool ended = a->state == STATE_ENDED;
+  bool ended = a->state == STATE_ENDED || a->wrap.on;
   for (size_t i = 0; i < a->turn.count; i++) {
     struct call *c = &a->turn.calls[i];
     bool abort = ended && c->run_given && !c->heard && !c->abort_given;

@@ -27,6 +27,7 @@ enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *
                       .roles = a->talk.roles,
                       .count = a->talk.count,
                       .output_limit = output_limit,
+                      .no_tools = a->wrap.on,
                       .quirks = a->talk.quirks};
   make_room(a);
   a->config.wire->put_request(&a->sending.body, &r);

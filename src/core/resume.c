@@ -9,7 +9,8 @@
 
 bool agent_goes_on(const struct agent *a) {
   if (a->state == STATE_READY) return false;
-  return a->state != STATE_ENDED || a->talk.open > 0 || transcript_ends_with_user(&a->talk);
+  return a->state != STATE_ENDED || a->talk.open > 0 || a->wrapped ||
+         transcript_ends_with_user(&a->talk);
 }
 
 enum rein_code agent_keep_blocks(struct agent *a, bool keep, struct err *err) {
@@ -20,6 +21,12 @@ enum rein_code resume_close(struct agent *a, struct err *err) {
   if (a->talk.open == 0) return REIN_OK;
   enum rein_code code = turn_close(a, T_CORE_CALL_STOPPED, T_CORE_CALL_STOPPED, STR_NONE, err);
   return code ? code : turn_commit(a, STR_NONE, err);
+}
+
+/* It was told to sum up, and did: now it is told to go on. */
+static enum rein_code go_on_words(struct agent *a, struct err *err) {
+  wrap_reset(a);
+  return transcript_say(&a->talk, str_of(text_raw(T_CORE_NOTE_GO_ON, a->config.model_lang)), err);
 }
 
 /* As it stood, without new words. */
@@ -52,6 +59,7 @@ enum rein_code resume_settle(struct agent *a, struct str words, enum resume_next
   *next = RESUME_WAITS;
   enum rein_code code = turn_resume(a, !spoken, err);
   if (!code && (spoken || a->state == STATE_ENDED)) code = resume_close(a, err);
+  if (!code && !spoken && a->wrapped) code = go_on_words(a, err);
   if (!code) *next = spoken ? RESUME_WORDS : as_it_stood(a);
   return code;
 }
@@ -66,6 +74,7 @@ enum rein_code resume_limits(struct agent *a, const struct event *e, struct err 
     return ERR(err, REIN_INPUT, T_CORE_NO_PRICE, c->model);
   c->limits = e->limits;
   budget_limits(&a->budget, &e->limits);
+  if (a->wrap.on) a->budget.slice = 0;
   a->progress.preset = e->limits.no_progress;
   return REIN_OK;
 }

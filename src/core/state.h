@@ -127,6 +127,13 @@ struct taint {
   bool read_private, seen_outside;
 };
 
+/* The last request of a run whose valve closed: wrap.c. */
+struct wrap {
+  bool on;
+  enum rein_outcome outcome; /* the valve's */
+  struct err why;
+};
+
 struct agent {
   struct agent_config config;
   struct arena fixed; /* model, system, tools: as long as the agent */
@@ -142,6 +149,8 @@ struct agent {
   struct budget budget;
   struct progress progress;
   struct sending sending;
+  struct wrap wrap;
+  bool wrapped; /* it ended by a valve, and its last message sums up */
   struct turn turn;
   struct refusals refusals;
   struct remembered remembered;
@@ -157,6 +166,7 @@ struct agent {
 
 /* agent.c; agent_enter is the only place where the state changes. */
 void agent_enter(struct agent *a, enum state to, enum action_kind give);
+enum rein_code agent_prepare(struct agent *a, struct err *err) REIN_CHECKED;
 bool agent_lives(const struct agent *a);          /* words were said, and it has not ended */
 int64_t agent_time_out_at(const struct agent *a); /* of the time valve; INT64_MAX: off */
 
@@ -190,7 +200,14 @@ enum rein_code resume_close(struct agent *a, struct err *err) REIN_CHECKED;
 enum rein_code resume_model(struct agent *a, const struct event *e, struct err *err) REIN_CHECKED;
 enum rein_code resume_limits(struct agent *a, const struct event *e, struct err *err) REIN_CHECKED;
 
+/* wrap.c: the run ends by this outcome, after a request that sums up where that is asked
+ * for and fits. Calls are answered, and end.why is set. */
+enum rein_code wrap_up(struct agent *a, enum rein_outcome outcome, struct err *err) REIN_CHECKED;
+enum rein_code wrap_reply(struct agent *a, const struct reply *r, struct err *err) REIN_CHECKED;
+void wrap_reset(struct agent *a); /* new words: its slice is held back again */
+
 /* end.c */
+void end_request(struct agent *a); /* one under way is given up */
 void end_now(struct agent *a, enum rein_outcome outcome);
 void end_finished(struct agent *a);
 enum rein_code end_bad_tool(struct agent *a); /* before anything is sent */

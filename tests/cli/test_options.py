@@ -61,7 +61,7 @@ REFUSED = [
     (["tools", "test", "x"], "rein tools test is not built yet"),
     (["help", "nonsense"], "no command \"nonsense\""),
 ]
-LATER = ["--pack=x", "--wrap-up", "--effort=high", "--strict", "--sandbox=off",
+LATER = ["--pack=x", "--effort=high", "--strict", "--sandbox=off",
          "--skip-bad-tools"]
 LATER_COMMANDS = ["stats", "pack",
                   "init", "submit", "worker", "approve", "mcp"]

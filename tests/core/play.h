@@ -102,6 +102,8 @@ static void toy_put_request(struct buf *out, const struct request *r) {
     json_key(&w, "repaired");
     json_put_num(&w, r->quirks->repaired);
   }
+  if (r->no_tools) json_key(&w, "no_tools");
+  if (r->no_tools) json_put_bool(&w, true);
   json_key(&w, "output_limit");
   json_put_num(&w, r->output_limit);
   json_close(&w, '}');

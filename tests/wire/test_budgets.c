@@ -489,9 +489,11 @@ static void be_born(struct life *l) {
   c.limits.cost_uusd = l->cost_limit;
   if (l->cost_limit != REIN_OFF) l->cost_limit *= PICO_PER_MICRO;
   c.jitter_seed = roll(l, 1000);
+  c.limits.wrap_up = roll(l, 4) == 0;
   HOLD(l, agent_new(&c, &l->agent, &err) == REIN_OK);
   l->limit = c.limits.token_budget;
   c.limits.token_budget = c.limits.cost_uusd = REIN_OFF;
+  if (c.limits.wrap_up) return; /* it holds a slice back: no twin tells how much is left */
   HOLD(l, agent_new(&c, &l->twin, &err) == REIN_OK);
 }
 
