@@ -2,12 +2,14 @@
 
 Written from the fact sheet "strict-schema" (REIN_SHARED/wire/strict-schema.md), not
 from rein's table: a second reading of the same facts. refusal() is the check alone,
-serve() an HTTP server that answers a request with it, or plays a reply.
+Provider an HTTP server that refuses with it, or plays a reply on the wire it was asked on.
 
     check = refusal("anthropic-strict", [{"name", "strict", "schema"}])   # None, or (status, body)
 """
+import http.server
 import json
 import re
+import threading
 
 ANTHROPIC_KEY = re.compile(r"^[a-zA-Z0-9_.-]{1,64}$")
 NAME_64 = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
@@ -390,3 +392,113 @@ def refusal(dialect, tools, chat=False):
     if dialect.startswith("anthropic"):
         return anthropic(tools)
     return gemini(tools) if dialect == "gemini" else llama(tools)
+
+
+# ---- the server ----------------------------------------------------------------------
+
+def tools_of(wire, body):
+    """(name, strict, schema) of a request, as each wire has them."""
+    out = []
+    for tool in body.get("tools", []):
+        inner = tool["function"] if wire == "chat" else tool
+        schema = inner["input_schema"] if wire == "anthropic" else inner["parameters"]
+        out.append({"name": inner["name"], "strict": inner.get("strict", False), "schema": schema})
+    return out
+
+
+def sse(*events):
+    return "".join("data: " + json.dumps(e, ensure_ascii=False) + "\n\n" for e in events)
+
+
+def anthropic_stream(calls, text):
+    blocks = [{"type": "tool_use", "id": f"toolu_{i}", "name": n, "input": {}} for i, (n, _) in enumerate(calls)]
+    parts = [{"type": "input_json_delta", "partial_json": a} for _, a in calls]
+    if not calls:
+        blocks, parts = [{"type": "text", "text": ""}], [{"type": "text_delta", "text": text}]
+    made = [{"type": "message_start", "message": {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None,
+        "stop_sequence": None, "usage": {"input_tokens": 9, "output_tokens": 1}}}]
+    for i, (block, part) in enumerate(zip(blocks, parts)):
+        made += [{"type": "content_block_start", "index": i, "content_block": block},
+                 {"type": "content_block_delta", "index": i, "delta": part},
+                 {"type": "content_block_stop", "index": i}]
+    made += [{"type": "message_delta", "delta": {"stop_reason": "tool_use" if calls else "end_turn",
+                                                 "stop_sequence": None}, "usage": {"output_tokens": 9}},
+             {"type": "message_stop"}]
+    return "".join(f"event: {e['type']}\n" + sse(e) for e in made)
+
+
+def responses_stream(calls, text):
+    output = [{"type": "function_call", "id": f"fc_{i}", "call_id": f"call_{i}", "name": n, "arguments": a,
+               "status": "completed"} for i, (n, a) in enumerate(calls)]
+    output = output or [{"type": "message", "role": "assistant", "id": "m", "content": [
+        {"type": "output_text", "text": text}]}]
+    return sse({"type": "response.completed", "response": {"id": "r", "output": output}})
+
+
+def chat_stream(calls, text):
+    delta = {"content": text}
+    if calls:
+        delta = {"tool_calls": [{"index": i, "id": f"call_{i}", "type": "function",
+                                 "function": {"name": n, "arguments": a}} for i, (n, a) in enumerate(calls)]}
+    choice = {"index": 0, "delta": delta, "finish_reason": "tool_calls" if calls else "stop"}
+    return sse({"id": "c", "model": "m", "choices": [choice]}) + "data: [DONE]\n\n"
+
+
+STREAMS = {"anthropic": anthropic_stream, "openai": responses_stream, "chat": chat_stream}
+PATHS = {"/messages": "anthropic", "/responses": "openai", "/chat/completions": "chat"}
+
+
+class Provider:
+    """A provider on loopback that takes what the dialect takes, and answers the i-th request
+    it took with replies[i], a list of (name, arguments as text) or words; "done" when they
+    are used up. Keeps .seen, (wire, body, refusal) of every request.
+
+        with Provider("openai-strict-2024", [[("pick", "{}")]]) as p: ... p.url ...
+    """
+
+    def __init__(self, dialect, replies=(), also=None):
+        """also(tools): a refusal of its own, or None."""
+        provider = self
+        self.dialect, self.replies, self.also, self.seen, self.took = dialect, list(replies), also, [], 0
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                status, kind, text = provider.answer(self.path, body)
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(text.encode())))
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
+
+    def answer(self, path, body):
+        wire = next(w for end, w in PATHS.items() if path.endswith(end))
+        tools = tools_of(wire, body)
+        no = refusal(self.dialect, tools, wire == "chat") or (self.also(tools) if self.also else None)
+        self.seen.append((wire, body, no))
+        if no:
+            return no[0], "application/json", json.dumps(no[1])
+        reply = self.replies[self.took] if self.took < len(self.replies) else "done"
+        self.took += 1
+        calls = reply if isinstance(reply, list) else []
+        return 200, "text/event-stream", STREAMS[wire](calls, reply if not calls else "")
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *why):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
