@@ -12,9 +12,14 @@ void buf_init(struct buf *b, size_t max) {
   *b = (struct buf){.max = max < SIZE_MAX / 4 ? max : SIZE_MAX / 4};
 }
 
+void buf_init_count(struct buf *b, size_t max) {
+  buf_init(b, max);
+  b->counts = true;
+}
+
 void buf_release(struct buf *b) {
   mem_free(b->p);
-  *b = (struct buf){.max = b->max};
+  *b = (struct buf){.max = b->max, .counts = b->counts};
 }
 
 void buf_reset(struct buf *b) {
@@ -23,14 +28,17 @@ void buf_reset(struct buf *b) {
   if (b->p) b->p[0] = '\0';
 }
 
+static bool fits(struct buf *b, size_t n) {
+  if (b->fail) return false;
+  if (n <= b->max && b->n <= b->max - n) return true;
+  b->fail = REIN_LIMIT;
+  return false;
+}
+
 /* Room for n more bytes and the terminator. */
 static bool grow(struct buf *b, size_t n) {
-  if (b->fail) return false;
-  if (n > b->max || b->n > b->max - n) {
-    b->fail = REIN_LIMIT;
-    return false;
-  }
-  size_t need = b->n + n + 1;
+  if (!fits(b, n)) return false;
+  size_t need = (b->counts ? 0 : b->n) + n + 1;
   if (need <= b->cap) return true;
   size_t cap = b->cap > 0 ? b->cap * 2 : BUF_FIRST;
   if (cap > b->max + 1) cap = b->max + 1;
@@ -46,12 +54,20 @@ static bool grow(struct buf *b, size_t n) {
 }
 
 void buf_put(struct buf *b, struct str s) {
-  if (s.n == 0 || !grow(b, s.n)) return;
+  if (s.n == 0 || !(b->counts ? fits(b, s.n) : grow(b, s.n))) return;
+  if (b->counts) {
+    b->n += s.n;
+    return;
+  }
   memcpy(b->p + b->n, s.p, s.n);
   buf_grown(b, s.n);
 }
 
 void buf_c(struct buf *b, char c) {
+  if (b->counts) {
+    b->n += fits(b, 1);
+    return;
+  }
   if (!grow(b, 1)) return;
   b->p[b->n] = c;
   buf_grown(b, 1);
@@ -82,18 +98,18 @@ void buf_fmt(struct buf *b, const char *format, ...) {
 }
 
 char *buf_room(struct buf *b, size_t n) {
-  return grow(b, n) ? b->p + b->n : NULL;
+  return grow(b, n) ? b->p + (b->counts ? 0 : b->n) : NULL;
 }
 
 void buf_grown(struct buf *b, size_t n) {
   b->n += n;
-  b->p[b->n] = '\0';
+  if (!b->counts) b->p[b->n] = '\0';
 }
 
 void buf_cut(struct buf *b, size_t n) {
   if (n >= b->n) return;
   b->n = n;
-  b->p[n] = '\0';
+  if (!b->counts) b->p[n] = '\0';
 }
 
 const char *buf_z(const struct buf *b) {

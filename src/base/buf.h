@@ -22,9 +22,12 @@ struct buf {
   size_t n, cap;
   size_t max; /* ceiling of n */
   enum rein_code fail;
+  bool counts; /* n grows, the text itself is not kept: see buf_init_count */
 };
 
 void buf_init(struct buf *b, size_t max);
+/* A buffer that tells how long a text would be, for whoever only appends. */
+void buf_init_count(struct buf *b, size_t max);
 void buf_release(struct buf *b); /* of a zeroed or a released one: fine */
 void buf_reset(struct buf *b);   /* empty and unfailed, memory kept */
 void buf_put(struct buf *b, struct str s);

@@ -121,7 +121,7 @@ static int replay(struct cli *cli, struct journal *journal) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
     a.other = a.other || cli_value(cli, limits[i])->from == FROM_FLAG;
   struct replay_watch watch = {
-      .start = on_start, .event = on_event, .action = on_action, .ctx = &a};
+      .start = on_start, .event = on_event, .action = on_action, .ctx = &a, .bodies = true};
   int exit = replay_open(journal, SIZE_MAX, &watch, &replayed, &err) ? going_on_fail(cli, &err) : 0;
   if (!exit) exit = a.other ? tell_other(cli, &a, &replayed) : tell_exact(cli, &a);
   replay_close(&replayed);

@@ -28,7 +28,7 @@ struct action {
   enum action_kind kind;
   uint32_t id;               /* request attempt or call, as in the events that answer */
   int64_t tokens;            /* RESERVE */
-  struct str body;           /* RESERVE, SEND: ready bytes */
+  struct str body;           /* RESERVE, SEND: ready bytes; empty: agent_measure */
   enum rein_outcome outcome; /* DONE */
   enum rewrite rewrite;      /* REWRITE */
   const struct tool *tool;   /* ASK, RUN */

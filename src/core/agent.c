@@ -40,7 +40,7 @@ static bool time_is_up(const struct agent *a) {
 
 /* What the next request needs at least, before its results are known. */
 static int64_t next_need(const struct agent *a) {
-  return budget_bound(&a->budget, a->sending.body.n + a->talk.reply_bytes, a->talk.reply_bytes,
+  return budget_bound(&a->budget, a->sending.bytes + a->talk.reply_bytes, a->talk.reply_bytes,
                       a->config.wire->overhead_tokens);
 }
 
@@ -67,7 +67,7 @@ enum rein_code agent_prepare(struct agent *a, struct err *err) {
   enum rein_code code = request_build(a, a->config.output_limit, err);
   if (code) return code;
   int64_t bound =
-      budget_bound(&a->budget, a->sending.body.n, answered, a->config.wire->overhead_tokens);
+      budget_bound(&a->budget, a->sending.bytes, answered, a->config.wire->overhead_tokens);
   int64_t output = budget_output(&a->budget, bound, a->config.output_limit);
   if (output < 0) return end_budget(a, bound, err);
   a->sending.lowered = output < a->config.output_limit;
@@ -234,7 +234,7 @@ static enum rein_code on_reply(struct agent *a, const struct event *e, struct er
   const struct reply *r = e->reply;
   const struct message *ignored;
   a->sending.in_flight = false;
-  budget_book(&a->budget, &r->usage, a->sending.body.n);
+  budget_book(&a->budget, &r->usage, a->sending.bytes);
   a->talk.reply_bytes = 0; /* until it is kept: then it goes back */
   a->sending.withdrawn = is_cut_short(a, r);
   if (a->sending.withdrawn) return agent_prepare(a, err); /* once more: its retries go on */

@@ -67,6 +67,9 @@ bool agent_goes_on(const struct agent *agent);
 /* Keeps the blocks of all user messages, which a REWRITE_MODEL needs, or lets go
  * of them again (REIN_MEMORY: nothing changed). They cost what the text costs. */
 enum rein_code agent_keep_blocks(struct agent *agent, bool keep, struct err *err) REIN_CHECKED;
+/* From here on requests are measured and not built (their actions have no body), or
+ * (false) built again: for a run that is rebuilt, whose requests were sent long ago. */
+void agent_measure(struct agent *agent, bool on);
 /* When a TICK is due; INT64_MAX: never. */
 int64_t agent_deadline(const struct agent *agent);
 

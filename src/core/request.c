@@ -29,18 +29,28 @@ enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *
                       .output_limit = output_limit,
                       .no_tools = a->wrap.on,
                       .quirks = a->talk.quirks};
-  make_room(a);
-  a->config.wire->put_request(&a->sending.body, &r);
+  struct buf count;
+  struct buf *out = a->measures ? &count : &a->sending.body;
+  buf_init_count(&count, TRANSCRIPT_MAX);
+  if (!a->measures) make_room(a);
+  a->config.wire->put_request(out, &r);
   a->sending.output_limit = output_limit;
-  enum rein_code fail = a->sending.body.fail;
+  a->sending.bytes = out->n;
+  enum rein_code fail = out->fail;
+  buf_release(&count);
   return fail ? ERR(err, fail, T_CORE_END_MEMORY) : REIN_OK;
+}
+
+void agent_measure(struct agent *a, bool on) {
+  a->measures = on;
+  if (on) buf_release(&a->sending.body);
 }
 
 bool request_has_room(struct agent *a) {
   if (!a->sending.lowered || !a->budget.known) return false;
   struct budget after = a->budget;
   budget_withdraw(&after);
-  int64_t bound = budget_bound(&after, a->sending.body.n, 0, a->config.wire->overhead_tokens);
+  int64_t bound = budget_bound(&after, a->sending.bytes, 0, a->config.wire->overhead_tokens);
   int64_t room = budget_output(&after, bound, a->config.output_limit);
   if (room < a->sending.output_limit + OUTPUT_LIMIT_MIN) return false;
   a->budget = after;

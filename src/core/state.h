@@ -82,8 +82,9 @@ struct turn {
 
 /* The request on its way, or being prepared. */
 struct sending {
-  uint32_t id; /* of the attempt; 0 none yet */
-  struct buf body;
+  uint32_t id;     /* of the attempt; 0 none yet */
+  struct buf body; /* empty while `measures` */
+  size_t bytes;    /* of the body */
   int64_t output_limit, reserved;
   bool lowered;                /* the budget lowered the output limit */
   enum rein_outcome lowest;    /* by which ceiling: TOKENS or COST */
@@ -160,6 +161,7 @@ struct agent {
   uint32_t next_call;
   uint32_t repaired; /* bits of enum rewrite: parameters, for the run; thinking, for a request */
   bool nudged;
+  bool measures;   /* requests are measured, not built: see agent_measure */
   struct buf text; /* of the last reply */
   struct agent_end end;
 };
@@ -177,7 +179,7 @@ enum rein_code offer_renew(struct agent *a, struct err *err) REIN_CHECKED; /* fo
 bool offer_can_loosen(struct agent *a, const struct fault *fault);
 enum rein_code offer_loosen(struct agent *a, struct err *err) REIN_CHECKED;
 
-/* request.c: into sending.body. */
+/* request.c: into sending.body and sending.bytes. */
 enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) REIN_CHECKED;
 
 /* What the fault asks to be changed, if that is possible and was not tried before: it is

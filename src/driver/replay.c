@@ -36,7 +36,9 @@ static enum rein_code start(struct replay *r, struct journal *journal,
   if (code != REIN_OK) return code;
   r->records = 1;
   code = agent_new(&r->config, &r->agent, err);
-  return code ? code : agent_keep_blocks(r->agent, true, err);
+  if (code) return code;
+  agent_measure(r->agent, !watch || !watch->bodies);
+  return agent_keep_blocks(r->agent, true, err);
 }
 
 static enum rein_code feed(struct replay *r, struct str line, const struct replay_watch *watch,

@@ -36,6 +36,7 @@ struct replay_watch {
   void (*fed)(void *ctx, size_t record, const struct agent *agent); /* not yet pulled */
   void (*action)(void *ctx, const struct action *action);
   void *ctx;
+  bool bodies; /* requests are built, so that their actions have the bytes */
 };
 
 /* Feeds the first `count` records of the journal (fewer when it has fewer) and

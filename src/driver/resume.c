@@ -32,6 +32,7 @@ enum rein_code resume_take(struct run *run, struct replay *replay, struct err *e
   *replay = (struct replay){0};
   run->agent = run->past.agent;
   run->past.agent = NULL;
+  agent_measure(run->agent, false);
   run->seen = run->past.seen;
   run->past.seen = NULL;
   run->born_ms = loop_now(run->driver->loop) - run->past.at_ms;

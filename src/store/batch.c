@@ -51,12 +51,12 @@ static void batch_free(struct batch *batch) {
 
 /* ---- on the pool thread -------------------------------------------------------- */
 
-static enum rein_code step(const struct store *store, sqlite3_stmt *stmt, struct err *err) {
+static enum rein_code step(struct store *store, sqlite3_stmt *stmt, struct err *err) {
   int rc = sqlite3_step(stmt);
   return rc == SQLITE_DONE || rc == SQLITE_ROW ? REIN_OK : store_fail(store, rc, err);
 }
 
-static enum rein_code put_run(const struct store *store, struct part *part, struct err *err) {
+static enum rein_code put_run(struct store *store, struct part *part, struct err *err) {
   sqlite3_stmt *stmt = NULL;
   enum rein_code code = store_prepare(
       store, "INSERT INTO run(name, started, fence, holder) VALUES(?1, ?2, ?3, ?4)", &stmt, err);
@@ -77,20 +77,20 @@ static enum rein_code put_run(const struct store *store, struct part *part, stru
 }
 
 /* Whoever took the run meanwhile has raised its fence. */
-static enum rein_code check_fence(const struct store *store, struct part *part, struct err *err) {
+static enum rein_code check_fence(struct store *store, struct part *part, struct err *err) {
   sqlite3_stmt *stmt = NULL;
-  enum rein_code code = store_prepare(store, "SELECT fence FROM run WHERE id = ?1", &stmt, err);
+  enum rein_code code = store_statement(store, STATEMENT_FENCE, &stmt, err);
   if (code) return code;
   sqlite3_bind_int64(stmt, 1, part->row);
   code = step(store, stmt, err);
   if (!code && sqlite3_column_int64(stmt, 0) != part->fence)
     part->code = ERR(&part->err, REIN_HELD, T_STORE_LOST, str_of(part->name));
-  sqlite3_finalize(stmt);
+  sqlite3_reset(stmt);
   return code;
 }
 
-static enum rein_code put_lines(const struct store *store, const struct part *part,
-                                sqlite3_stmt *stmt, struct err *err) {
+static enum rein_code put_lines(struct store *store, const struct part *part, sqlite3_stmt *stmt,
+                                struct err *err) {
   enum rein_code code = REIN_OK;
   for (size_t i = 0; i < part->count && !code; i++) {
     struct str line = part->lines[i];
@@ -104,24 +104,30 @@ static enum rein_code put_lines(const struct store *store, const struct part *pa
   return code;
 }
 
-static enum rein_code put_parts(const struct store *store, struct part *parts, struct err *err) {
+static enum rein_code put_parts(struct store *store, struct part *parts, struct err *err) {
   sqlite3_stmt *stmt = NULL;
-  enum rein_code code = store_prepare(
-      store, "INSERT INTO record(run, seq, sum, line) VALUES(?1, ?2, ?3, ?4)", &stmt, err);
+  enum rein_code code = store_statement(store, STATEMENT_PUT, &stmt, err);
   for (struct part *part = parts; part && !code; part = part->next) {
     code = part->row ? check_fence(store, part, err) : put_run(store, part, err);
     if (!code && !part->code) code = put_lines(store, part, stmt, err);
   }
-  sqlite3_finalize(stmt);
   return code;
 }
 
-static enum rein_code write_all(const struct store *store, struct part *parts, struct err *err) {
-  int rc = sqlite3_exec(store->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-  if (rc != SQLITE_OK) return store_fail(store, rc, err);
-  enum rein_code code = put_parts(store, parts, err);
-  rc = code ? SQLITE_OK : sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
-  if (rc != SQLITE_OK) code = store_fail(store, rc, err);
+static enum rein_code run_it(struct store *store, enum statement which, struct err *err) {
+  sqlite3_stmt *stmt;
+  enum rein_code code = store_statement(store, which, &stmt, err);
+  if (code) return code;
+  code = step(store, stmt, err);
+  sqlite3_reset(stmt);
+  return code;
+}
+
+static enum rein_code write_all(struct store *store, struct part *parts, struct err *err) {
+  enum rein_code code = run_it(store, STATEMENT_BEGIN, err);
+  if (code) return code;
+  code = put_parts(store, parts, err);
+  if (!code) code = run_it(store, STATEMENT_COMMIT, err);
   /* Some failures have rolled back already; then this one says so, and is moot. */
   if (code) (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
   return code;

@@ -34,8 +34,25 @@ struct kept {
   struct buf line;            /* the record read last */
 };
 
+/* What each record costs is prepared once; the rest is rare. Those of a commit are used
+ * by whoever commits, READ by the loop's thread. */
+#define STATEMENTS(X)                                                                              \
+  X(BEGIN, "BEGIN IMMEDIATE")                                                                      \
+  X(COMMIT, "COMMIT")                                                                              \
+  X(FENCE, "SELECT fence FROM run WHERE id = ?1")                                                  \
+  X(PUT, "INSERT INTO record(run, seq, sum, line) VALUES(?1, ?2, ?3, ?4)")                         \
+  X(READ, "SELECT line, sum FROM record WHERE run = ?1 AND seq = ?2")
+
+enum statement {
+#define STATEMENT_X(id, sql) STATEMENT_##id,
+  STATEMENTS(STATEMENT_X)
+#undef STATEMENT_X
+      STATEMENT_COUNT
+};
+
 struct store {
   sqlite3 *db;
+  sqlite3_stmt *statements[STATEMENT_COUNT]; /* NULL: not yet */
   struct loop *loop;
   char *path; /* with links resolved: the lock stands beside it */
   int lease_fd;
@@ -50,6 +67,9 @@ struct store {
 enum rein_code store_fail(const struct store *store, int rc, struct err *err);
 enum rein_code store_prepare(const struct store *store, const char *sql, sqlite3_stmt **stmt,
                              struct err *err) REIN_CHECKED;
+/* A kept one, prepared at its first use; sqlite3_reset when its rows are read. */
+enum rein_code store_statement(struct store *store, enum statement which, sqlite3_stmt **stmt,
+                               struct err *err) REIN_CHECKED;
 
 /* lease.c */
 enum rein_code lease_open(struct store *store, struct err *err) REIN_CHECKED;

@@ -64,6 +64,20 @@ enum rein_code store_prepare(const struct store *store, const char *sql, sqlite3
   return rc == SQLITE_OK ? REIN_OK : store_fail(store, rc, err);
 }
 
+enum rein_code store_statement(struct store *store, enum statement which, sqlite3_stmt **stmt,
+                               struct err *err) {
+  static const char *const sql[] = {
+#define STATEMENT_X(id, text) [STATEMENT_##id] = text,
+      STATEMENTS(STATEMENT_X)
+#undef STATEMENT_X
+  };
+  enum rein_code code = REIN_OK;
+  if (!store->statements[which])
+    code = store_prepare(store, sql[which], &store->statements[which], err);
+  *stmt = store->statements[which];
+  return code;
+}
+
 /* ---- the place --------------------------------------------------------------- */
 
 /* The folders above the file, private where they are new. */
@@ -199,6 +213,8 @@ void store_close(struct store *store) {
   batch_settle(store);
   while (store->open)
     store->open->journal.kind->close(&store->open->journal);
+  for (size_t i = 0; i < STATEMENT_COUNT; i++)
+    sqlite3_finalize(store->statements[i]);
   sqlite3_close(store->db);
   lease_close(store);
   pthread_cond_destroy(&store->ended);

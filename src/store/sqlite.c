@@ -63,8 +63,7 @@ static bool take_line(struct kept *k, sqlite3_stmt *stmt) {
 
 static enum rein_code read_line(struct kept *k, size_t i, struct err *err) {
   sqlite3_stmt *stmt = NULL;
-  enum rein_code code = store_prepare(
-      k->store, "SELECT line, sum FROM record WHERE run = ?1 AND seq = ?2", &stmt, err);
+  enum rein_code code = store_statement(k->store, STATEMENT_READ, &stmt, err);
   if (code) return code;
   sqlite3_bind_int64(stmt, 1, k->row);
   sqlite3_bind_int64(stmt, 2, (int64_t)i);
@@ -75,7 +74,7 @@ static enum rein_code read_line(struct kept *k, size_t i, struct err *err) {
     code = store_fail(k->store, rc, err);
   else if (k->line.fail)
     code = no_memory(err);
-  sqlite3_finalize(stmt);
+  sqlite3_reset(stmt);
   return code;
 }
 

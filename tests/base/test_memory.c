@@ -94,6 +94,38 @@ static bool fills_arena(void *ctx) {
   return well;
 }
 
+static void put_all_ways(struct buf *b) {
+  buf_lit(b, "one");
+  buf_c(b, ',');
+  buf_num(b, -17);
+  buf_fmt(b, "<%s|%5d>", "\xea\xb0\x80", 42);
+  char *room = buf_room(b, 3);
+  if (room) memcpy(room, "abc", 3);
+  if (room) buf_grown(b, 3);
+  buf_cut(b, b->n - 1);
+  buf_c(b, '.');
+}
+
+static void buffer_counts(void **state) {
+  struct buf kept, counted;
+  (void)state;
+  buf_init(&kept, 100);
+  buf_init_count(&counted, 100);
+  for (int i = 0; i < 3; i++) {
+    put_all_ways(&kept);
+    put_all_ways(&counted);
+    assert_int_equal(counted.n, kept.n);
+  }
+  buf_reset(&counted);
+  assert_int_equal(counted.n, 0);
+  for (int i = 0; i < 101; i++)
+    buf_c(&counted, 'x');
+  assert_int_equal(counted.n, 100);
+  assert_int_equal(counted.fail, REIN_LIMIT);
+  buf_release(&counted);
+  buf_release(&kept);
+}
+
 static void every_allocation_fails(void **state) {
   (void)state;
   assert_true(oom_each(fills_buffer, NULL) > 10);
@@ -166,6 +198,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(buffer_grows),
       cmocka_unit_test(buffer_has_a_ceiling),
+      cmocka_unit_test(buffer_counts),
       cmocka_unit_test(every_allocation_fails),
       cmocka_unit_test(arena_has_a_ceiling),
       cmocka_unit_test(arena_keeps_its_block),

@@ -235,7 +235,8 @@ static inline void live_prove(const struct live *live, struct peer *peer) {
   size_t first = live->events <= 40 && !live->big ? 1 : live->events;
   for (size_t n = first; n <= live->events; n++) {
     struct proof proof = {.live = live, .peer = peer};
-    struct replay_watch watch = {.fed = proof_fed, .action = proof_action, .ctx = &proof};
+    struct replay_watch watch = {
+        .fed = proof_fed, .action = proof_action, .ctx = &proof, .bodies = true};
     enum rein_code code = replay_open(run_journal(live->run), n, &watch, &replay, &err);
     if (code != REIN_OK) {
       struct buf why;
