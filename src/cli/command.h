@@ -33,6 +33,6 @@ bool command_is_later(struct str name);
    TAKES(IDLE_LIMIT) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(LOG) | TAKES(STORE) | TAKES(QUIET))
 
 extern const struct command command_resume, command_runs, command_show, command_replay,
-    command_fork;
+    command_fork, command_stats;
 extern const struct command command_run, command_ask, command_tools, command_lint, command_script,
     command_help, command_policy, command_models;

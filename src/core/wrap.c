@@ -26,7 +26,7 @@ static bool has_room(struct agent *a, enum rein_code *code, struct err *err) {
   whole.slice = 0;
   *code = request_build(a, a->config.output_limit, err);
   int64_t bound =
-      budget_bound(&whole, a->sending.body.n + WRAP_NOTE_BYTES,
+      budget_bound(&whole, a->sending.bytes + WRAP_NOTE_BYTES,
                    whole.known ? a->talk.reply_bytes : 0, a->config.wire->overhead_tokens);
   return *code == REIN_OK && budget_output(&whole, bound, a->config.output_limit) >= 0;
 }

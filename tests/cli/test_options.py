@@ -63,7 +63,7 @@ REFUSED = [
 ]
 LATER = ["--pack=x", "--effort=high", "--strict", "--sandbox=off",
          "--skip-bad-tools"]
-LATER_COMMANDS = ["stats", "pack",
+LATER_COMMANDS = ["pack",
                   "init", "submit", "worker", "approve", "mcp"]
 PAGES = [("docs/rein.1", ["--man"]), ("docs/config.schema.json", ["--schema"]),
          ("docs/completions/rein.bash", ["--completion", "bash"]),
