@@ -7,6 +7,7 @@
 #include "cli/program.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -86,8 +87,28 @@ static void listings(void **state) {
   try_all(schema);
 }
 
+static void lint(void **state) {
+  static const char tools[] =
+      "{\"tools\":[{\"name\":\"run\",\"inputSchema\":{\"type\":\"object\",\"properties\":{"
+      "\"user_id\":{\"type\":[\"string\",\"integer\",\"null\"],\"maxLength\":9},\"가\":{\"$ref\":"
+      "\"#/$defs/n\"}},\"$defs\":{\"n\":{\"oneOf\":[{\"const\":1},{\"not\":{\"type\":"
+      "\"object\"}}]}}}},{\"name\":\"map_it\",\"inputSchema\":{\"additionalProperties\":{}}}]}";
+  char *file[] = {"rein", "lint", "--wire", "openai-strict", "tools.json", NULL};
+  char *json[] = {"rein", "lint", "--output", "json", "tools.json", NULL};
+  char *own[] = {"rein", "lint", "-t", "read_file", NULL};
+  (void)state;
+  FILE *f = fopen("tools.json", "wb");
+  assert_non_null(f);
+  assert_int_equal(fwrite(tools, 1, sizeof tools - 1, f), sizeof tools - 1);
+  assert_int_equal(fclose(f), 0);
+  try_all(file);
+  try_all(json);
+  try_all(own);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(run), cmocka_unit_test(run_as_json),
-                                     cmocka_unit_test(dry_run), cmocka_unit_test(listings)};
+                                     cmocka_unit_test(dry_run), cmocka_unit_test(listings),
+                                     cmocka_unit_test(lint)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * cannot be sent, what a provider refuses all the same, and the same bytes again from
  * the first record.
  */
+#include "support/oom.h"
 #include "support/shared.h"
 #include "support/test.h"
 
@@ -224,6 +225,64 @@ static void the_first_record_gives_the_same_bytes(void **state) {
   buf_release(&body);
 }
 
+/* ---- every allocation failing ------------------------------------------------- */
+
+/* False: it could not be fed, and so the run ended there. */
+static bool fed(struct talk *t, struct event e) {
+  enum rein_code code = agent_feed(t->agent, &e, &t->err);
+  if (code == REIN_OK) return true;
+  assert_int_equal(code, REIN_MEMORY);
+  assert_int_equal(agent_ended(t->agent)->outcome, REIN_OUTCOME_INTERNAL);
+  return false;
+}
+
+/* To the next request; false: memory ended it before. */
+static bool sends(struct talk *t) {
+  while (agent_next(t->agent, &t->action)) {
+    uint32_t id = t->action.id;
+    bool fine = true;
+    if (t->action.kind == ACTION_SEND) return true;
+    if (t->action.kind == ACTION_RESERVE)
+      fine = fed(t, (struct event){.kind = EVENT_GRANTED, .id = id, .tokens = t->action.tokens});
+    else if (t->action.kind == ACTION_REWRITE)
+      fine = fed(t, (struct event){.kind = EVENT_REWRITE, .id = id, .rewrite = t->action.rewrite});
+    else if (t->action.kind == ACTION_DONE)
+      assert_int_equal(agent_ended(t->agent)->outcome, REIN_OUTCOME_INTERNAL);
+    if (!fine) return false;
+  }
+  return false;
+}
+
+/* Derived, one left out, refused, sent plainer; a tool is never sent half changed. */
+static bool refused_life(void *ctx) {
+  const struct fault refused = {.kind = FAULT_SCHEMA,
+                                .status = 400,
+                                .message = STR("Invalid schema for function 'pick': no")};
+  struct agent_config c = config(ctx, 2);
+  struct talk t = {0};
+  c.strict = c.skip_bad_tools = true;
+  enum rein_code code = agent_new(&c, &t.agent, &t.err);
+  bool fine = code == REIN_OK;
+  if (!fine) assert_int_equal(code, REIN_MEMORY);
+  fine = fine && fed(&t, (struct event){.kind = EVENT_SAY, .text = STR("go")}) && sends(&t);
+  if (fine) {
+    assert_true(str_has(t.action.body, STR("\"strict\":true")));
+    assert_false(str_has(t.action.body, STR("no good")));
+    uint32_t id = t.action.id;
+    fine = fed(&t, (struct event){.kind = EVENT_FAILED, .id = id, .fault = &refused}) && sends(&t);
+  }
+  if (fine) assert_false(str_has(t.action.body, STR("\"strict\":true")));
+  agent_free(t.agent);
+  return fine;
+}
+
+static void every_allocation_fails_in_turn(void **state) {
+  static const struct wire *const all[] = {&wire_anthropic, &wire_openai, &wire_chat};
+  (void)state;
+  for (size_t i = 0; i < 3; i++)
+    assert_true(oom_each(refused_life, (void *)all[i]) > 50);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bounds_hold_though_they_are_not_sent),
@@ -232,6 +291,7 @@ int main(void) {
       cmocka_unit_test(what_cannot_be_sent_is_said_before),
       cmocka_unit_test(a_refused_tool_is_sent_plainer_once),
       cmocka_unit_test(the_first_record_gives_the_same_bytes),
+      cmocka_unit_test(every_allocation_fails_in_turn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
