@@ -314,10 +314,10 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
   }
   bool again = fault_is_worth_retrying(f) && a->sending.retries < a->config.retries;
   int64_t wait = fault_wait_ms(f, a->sending.retries, a->config.jitter_seed + a->sending.id);
-  if (!again || wait > RETRY_WAIT_MAX_MS) {
-    end_fault(a, f, again ? wait : 0);
-  } else if (wait >= agent_time_out_at(a) - a->now) {
+  if (again && wait >= agent_time_out_at(a) - a->now) {
     end_time_retry(a, f, wait);
+  } else if (!again || wait > RETRY_WAIT_MAX_MS) {
+    end_fault(a, f, again ? wait : 0);
   } else {
     a->sending.retries++;
     a->sending.resume_at = a->now + wait;

@@ -105,13 +105,21 @@ static void poll_fires(uv_poll_t *uv, int status, int events) {
   if (open && poll->wanted && !poll->watched) (void)poll_set(poll, poll->wanted);
 }
 
+/* A connection whose socket is still open, and so will be closed by lane_on_close.
+ * Curl 7.88 closes a socket that never became one without a word. */
+static bool lives_on(const struct http_poll *poll) {
+  struct sockaddr_storage peer;
+  socklen_t n = sizeof peer;
+  return poll->connection && getpeername(poll->fd, (struct sockaddr *)&peer, &n) == 0;
+}
+
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *slot) {
   struct http_lane *lane = ctx;
   struct http_poll *poll = slot;
   (void)easy;
   if (!poll) poll = poll_find(lane, fd);
   if (what == CURL_POLL_REMOVE) {
-    if (poll && poll->connection)
+    if (poll && lives_on(poll))
       (void)poll_set(poll, 0);
     else if (poll)
       poll_close(poll);
@@ -124,9 +132,24 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *sl
   return poll_set(poll, wanted) ? 0 : -1;
 }
 
+/* The last socket of this number was closed without a word, and curl takes the new
+ * one for it: it is watched for what the old one was. */
+static int take_over(struct http_poll *old, curl_socket_t fd) {
+  struct http_lane *lane = old->lane;
+  int wanted = old->wanted;
+  poll_close(old);
+  struct http_poll *poll = poll_new(lane, fd);
+  (void)curl_multi_assign(lane->multi, fd, poll);
+  if (!poll || !poll_set(poll, wanted)) return CURL_SOCKOPT_ERROR;
+  poll->connection = true;
+  return CURL_SOCKOPT_OK;
+}
+
 /* Without memory it is watched like any other socket. */
 int lane_on_open(void *ctx, curl_socket_t fd, curlsocktype what) {
+  struct http_poll *old = poll_find(ctx, fd);
   (void)what;
+  if (old) return take_over(old, fd);
   struct http_poll *poll = poll_new(ctx, fd);
   if (poll) poll->connection = true;
   return CURL_SOCKOPT_OK;

@@ -100,15 +100,15 @@ static void read_content(struct draft *d, const struct json *delta) {
 struct entry {
   const struct json *json;
   struct str id, name;
-  struct str args; /* an object's source, or a string's text */
+  struct str args;
 };
 
 static struct entry entry_of(const struct json *json) {
-  const struct json *function = json_get(json, "function"), *args = json_get(function, "arguments");
-  struct entry e = {.json = json, .id = member(json, "id"), .name = member(function, "name")};
-  bool whole = json_is(args, JSON_OBJECT) || json_is(args, JSON_ARRAY); /* row 10 */
-  e.args = whole ? args->source : json_text(args);
-  return e;
+  const struct json *function = json_get(json, "function");
+  return (struct entry){.json = json,
+                        .id = member(json, "id"),
+                        .name = member(function, "name"),
+                        .args = openai_args(json_get(function, "arguments"))}; /* row 10 */
 }
 
 static bool is_complete(struct draft *d, struct str args) {
@@ -123,12 +123,13 @@ static bool is_complete(struct draft *d, struct str args) {
   return code == REIN_OK;
 }
 
-/* Whether an entry under the index of a call is another call (§5, step 1). */
+/* Whether an entry under the index or the id of a call is another call (§5, step 1):
+ * names are never sent in pieces, so another name is another call. */
 static bool is_another(struct draft *d, const struct draft_view *call, const struct entry *e) {
   if (e->name.n == 0 || call->name.n == 0) return false; /* row 3: ids change, names do not */
   if (e->id.n && !str_eq(e->id, call->id)) return true;  /* row 4 */
-  if (str_eq(e->name, call->name) && e->args.n == 0) return false;
-  return is_complete(d, call->body); /* else the name is said again: row 7 */
+  if (!str_eq(e->name, call->name)) return true;
+  return e->args.n > 0 && is_complete(d, call->body); /* else the name is said again: row 7 */
 }
 
 static int64_t next_unnumbered(const struct draft *d) {
@@ -139,18 +140,30 @@ static int64_t next_unnumbered(const struct draft *d) {
   return next;
 }
 
-/* Without an index (row 5): the call of that id, or a new one if the entry has a
- * name, or the last one. */
+/* The open call of that id. */
+static bool find_named(const struct draft *d, struct str id, struct draft_view *call) {
+  for (size_t i = 0; id.n && draft_back(d, i, call); i++)
+    if (call->kind == BLOCK_TOOL_USE && !call->closed && str_eq(id, call->id)) return true;
+  return false;
+}
+
+static bool find_last(const struct draft *d, struct draft_view *call) {
+  for (size_t i = 0; draft_back(d, i, call); i++)
+    if (call->kind == BLOCK_TOOL_USE && !call->closed) return true;
+  return false;
+}
+
+/* Where the index tells nothing (row 5): the call of that id, or a new one if the
+ * entry has a name, or the last one. */
 static int64_t find_unnumbered(struct draft *d, const struct entry *e) {
-  struct draft_view v, last = {.index = next_unnumbered(d)};
-  bool found = false;
-  for (size_t i = 0; draft_back(d, i, &v); i++) {
-    if (v.kind != BLOCK_TOOL_USE || v.closed) continue;
-    if (e->id.n && str_eq(e->id, v.id)) return v.index;
-    if (!found) last = v;
-    found = true;
+  struct draft_view v;
+  if (find_named(d, e->id, &v)) {
+    if (!is_another(d, &v, e)) return v.index;
+    draft_close(d, v.index);
+  } else if (e->name.n == 0 && find_last(d, &v)) {
+    return v.index;
   }
-  return e->name.n ? next_unnumbered(d) : last.index;
+  return next_unnumbered(d);
 }
 
 static int64_t find_call(struct draft *d, const struct entry *e) {
@@ -158,7 +171,11 @@ static int64_t find_call(struct draft *d, const struct entry *e) {
   int64_t index;
   if (!json_int(json_get(e->json, "index"), &index)) return find_unnumbered(d, e);
   if (index < 0 || index >= AT_FIRST_UNNUMBERED) return find_unnumbered(d, e);
-  if (draft_find(d, index, &v) && !v.closed && is_another(d, &v, e)) draft_close(d, index);
+  if (draft_find(d, index, &v) && !v.closed) {
+    if (is_another(d, &v, e)) draft_close(d, index);
+  } else if (e->name.n == 0 && (e->id.n ? find_named(d, e->id, &v) : find_last(d, &v))) {
+    return v.index; /* a piece of a call that began under another index */
+  }
   return index;
 }
 

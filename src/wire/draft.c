@@ -64,7 +64,8 @@ static void moved(struct draft *d) {
 }
 
 void draft_id(struct draft *draft, struct str id, struct str model) {
-  if (over(draft)) return;
+  bool known = draft->began && str_eq(id, draft->id) && str_eq(model, draft->model);
+  if (over(draft) || known) return;
   moved(draft);
   keep(draft, id, &draft->id);
   keep(draft, model, &draft->model);
@@ -141,9 +142,10 @@ void draft_open(struct draft *draft, int64_t index, enum block_kind kind) {
 void draft_call(struct draft *draft, int64_t index, struct str id, struct str name) {
   struct part *p = find_open(draft, index);
   if (!p) return;
-  if (p->id.n == 0) keep(draft, id, &p->id);
-  if (p->name.n == 0) keep(draft, name, &p->name);
-  moved(draft);
+  bool new_id = p->id.n == 0 && id.n, new_name = p->name.n == 0 && name.n;
+  if (new_id) keep(draft, id, &p->id);
+  if (new_name) keep(draft, name, &p->name);
+  if (new_id || new_name) moved(draft); /* said again, it is no step forward */
 }
 
 static bool count_bytes(struct draft *d, size_t n) {
@@ -223,9 +225,10 @@ void draft_settle(struct draft *draft, int64_t index, struct str whole) {
   utf8_join_end(&join, &sound);
   size_t more = sound.n > p->body.n ? sound.n - p->body.n : 0;
   if (count_bytes(draft, more)) {
+    bool news = !str_eq(buf_str(&sound), buf_str(&p->body));
     joined(draft, &sound);
     if (!draft->fail) settle(draft, p, buf_str(&sound));
-    moved(draft);
+    if (news) moved(draft);
   }
   buf_release(&sound);
 }

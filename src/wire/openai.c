@@ -37,6 +37,11 @@ void openai_put_args(struct json_out *w, const struct block *call) {
   put_made(w, "arguments", &b);
 }
 
+struct str openai_args(const struct json *args) {
+  if (!args || json_is(args, JSON_NULL)) return STR_NONE;
+  return json_is(args, JSON_STRING) ? json_text(args) : args->source;
+}
+
 void openai_put_result(struct json_out *w, const char *key, const struct block *result) {
   struct buf b;
   buf_init(&b, w->buf->max);

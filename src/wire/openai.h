@@ -18,6 +18,9 @@ void openai_put_id(struct json_out *w, const char *key, struct str id);
 /* A call's arguments as the string that both wires want; INVALID_JSON in it
  * where they do not parse. */
 void openai_put_args(struct json_out *w, const struct block *call);
+/* What came as a call's arguments: a string's text, or the source of what stands in
+ * its place, so that nothing else runs; nothing for null. */
+struct str openai_args(const struct json *args);
 /* The text of a result, marked where it is an error. */
 void openai_put_result(struct json_out *w, const char *key, const struct block *result);
 

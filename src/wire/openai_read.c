@@ -61,18 +61,33 @@ static void settle_message(struct draft *d, int64_t index, const struct json *it
   buf_release(&text);
 }
 
-static void settle_call(struct draft *d, int64_t index, const struct json *item) {
+static struct str args_of(const struct json *item) {
   const struct json *args = json_get(item, "arguments");
-  if (!args) args = json_get(item, "input"); /* custom tools */
+  return openai_args(args ? args : json_get(item, "input")); /* custom tools */
+}
+
+static void settle_call(struct draft *d, int64_t index, const struct json *item) {
   draft_call(d, index, id_of(item), member(item, "name"));
-  draft_settle(d, index, json_is(args, JSON_OBJECT) ? args->source : json_text(args));
+  draft_settle(d, index, args_of(item));
+}
+
+/* A call under the index of an open one that it is not: another id, and another
+ * name or arguments that do not go on from its own. */
+static bool is_another(const struct draft_view *call, const struct json *item) {
+  struct str id = id_of(item), name = member(item, "name");
+  if (call->kind != BLOCK_TOOL_USE || id.n == 0 || call->id.n == 0 || str_eq(id, call->id))
+    return false;
+  bool renamed = name.n && call->name.n && !str_eq(name, call->name);
+  return renamed || !str_starts(args_of(item), call->body);
 }
 
 static bool open_item(struct draft *d, int64_t index, const struct json *item) {
   struct draft_view there;
   enum block_kind kind = kind_of(item);
   if (!json_is(item, JSON_OBJECT)) return false;
-  if (draft_find(d, index, &there) && !there.closed && there.kind != kind) draft_close(d, index);
+  if (draft_find(d, index, &there) && !there.closed &&
+      (there.kind != kind || is_another(&there, item)))
+    draft_close(d, index);
   draft_open(d, index, kind);
   draft_call(d, index, id_of(item), member(item, "name"));
   return true;
@@ -153,8 +168,7 @@ static void on_args(const struct place *p) {
 static void on_args_done(const struct place *p) {
   if (!opens(p, BLOCK_TOOL_USE)) return;
   draft_call(p->draft, p->index, STR_NONE, member(p->event, "name"));
-  struct str whole = member(p->event, "arguments");
-  draft_settle(p->draft, p->index, whole.n ? whole : member(p->event, "input"));
+  draft_settle(p->draft, p->index, args_of(p->event));
 }
 
 /* -- the response -- */
@@ -170,10 +184,11 @@ static void on_created(const struct place *p) {
     draft_id(p->draft, member(response, "id"), member(response, "model"));
 }
 
-static bool has_call(const struct draft *d, struct str id) {
-  struct draft_view there;
-  for (size_t i = 0; draft_back(d, i, &there); i++)
-    if (there.kind == BLOCK_TOOL_USE && id.n && str_eq(there.id, id)) return true;
+static bool find_call(const struct draft *d, const struct json *item, struct draft_view *call) {
+  struct str id = id_of(item);
+  if (kind_of(item) != BLOCK_TOOL_USE || id.n == 0) return false;
+  for (size_t i = 0; draft_back(d, i, call); i++)
+    if (call->kind == BLOCK_TOOL_USE && str_eq(call->id, id)) return true;
   return false;
 }
 
@@ -191,11 +206,9 @@ static void take_output(struct draft *d, const struct json *response) {
   if (!json_is(output, JSON_ARRAY)) return;
   int64_t i = 0;
   for (const struct json *item = output->first; item; item = item->next, i++) {
-    struct draft_view there;
-    bool stands = draft_find(d, i, &there);
-    if (stands ? there.closed : kind_of(item) == BLOCK_TOOL_USE && has_call(d, id_of(item)))
-      continue;
-    finish_item(d, i, item);
+    struct draft_view there = {.index = i};
+    bool stands = find_call(d, item, &there) || draft_find(d, i, &there);
+    if (!stands || !there.closed) finish_item(d, there.index, item);
   }
 }
 
@@ -215,21 +228,38 @@ static void end(const struct place *p, enum stop stop, struct str word) {
   draft_done(p->draft);
 }
 
-static void on_completed(const struct place *p) {
-  end(p, STOP_END, STR("completed"));
-}
-
 static void on_incomplete(const struct place *p) {
   const struct json *response = json_get(p->event, "response");
   struct str reason = member(json_get(response, "incomplete_details"), "reason");
   end(p, stop_of(reason), reason.n ? reason : STR("incomplete"));
 }
 
-static void on_failed(const struct place *p) {
+static void give_up(const struct place *p, struct str word) {
   const struct json *response = json_get(p->event, "response");
   read_usage(p->draft, response);
   if (!payload_error(p->draft, response))
-    payload_fail(p->draft, FAULT_BROKEN, T_WIRE_GAVE_UP, STR("response.failed"));
+    payload_fail(p->draft, FAULT_BROKEN, T_WIRE_GAVE_UP, word);
+}
+
+static void on_failed(const struct place *p) {
+  give_up(p, STR("response.failed"));
+}
+
+static void on_cancelled(const struct place *p) {
+  give_up(p, STR("response.cancelled"));
+}
+
+/* Where the event and the status of its response differ, the status counts. */
+static void on_completed(const struct place *p) {
+  struct str status = member(json_get(p->event, "response"), "status");
+  if (str_is(status, "failed"))
+    on_failed(p);
+  else if (str_is(status, "cancelled"))
+    on_cancelled(p);
+  else if (str_is(status, "incomplete"))
+    on_incomplete(p);
+  else
+    end(p, STOP_END, STR("completed"));
 }
 
 static void on_error(const struct place *p) {
@@ -269,6 +299,7 @@ static void read_event(struct draft *d, struct str name, const struct json *even
       {"response.completed", on_completed},
       {"response.incomplete", on_incomplete},
       {"response.failed", on_failed},
+      {"response.cancelled", on_cancelled},
       {"error", on_error},
   };
   struct str type = member(event, "type");

@@ -3,6 +3,7 @@ real HTTP on loopback. A case's tools that are not built (exec), or that
 would ask (write_file, delete_file), are mapped to others, or their calls are unknown tools;
 test_file_changes.py has what changes files.
 Each test is one case; what a case's expect.md asks is what it asserts."""
+import email.utils
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import time
 import unittest
 
+import test_wire_faults as faults
 from harness import LONG, OK, SSE, CaseTest, call_stream, step, text_stream
 
 
@@ -127,6 +129,84 @@ class Wire(CaseTest):
                 (is_error, text), = self.results(made[1])
                 self.assertFalse(is_error)
                 self.assertRegex(text, r"\d{4}-\d\d-\d\dT")
+
+
+class Transport(CaseTest):
+    def gap(self):
+        """Seconds between the first two requests."""
+        with open(os.path.join(self.out, "times.txt"), encoding="utf-8") as f:
+            times = [float(re.findall(r"[\d.]+", line)[-1]) for line in f if line.strip()]
+        return times[1] - times[0]
+
+    def test_H01_the_wait_that_is_asked_for_is_kept(self):
+        self.copy_case("H01")
+        ran = self.rein(self.serve("seconds.json"))
+        self.assertEqual((ran.returncode, len(self.requests())), (0, 2), ran.said)
+        self.assertGreaterEqual(self.gap(), 2.99)
+
+    def test_H01_a_date(self):
+        self.copy_case("H01")
+        # A date has whole seconds: 3 of them ahead are 2 at least, less the start of the programs.
+        date = email.utils.formatdate(time.time() + 3, usegmt=True)
+        ran = self.rein(self.serve([step("{}", status=429, headers={"Retry-After": date}, stream=False),
+                                    step(file="ok.sse")]))
+        self.assertEqual((ran.returncode, len(self.requests())), (0, 2), ran.said)
+        self.assertGreaterEqual(self.gap(), 1)
+
+    def test_H01_a_wait_beyond_the_time_limit_ends_at_once(self):
+        self.copy_case("H01")
+        ran = self.rein(self.serve("huge.json"), "--time-limit", "5s")
+        self.assertEqual((ran.returncode, ran.json["outcome"], len(self.requests())), (13, "time", 1))
+        self.assertLess(ran.seconds, 3)
+        self.assertRegex(ran.said, "24시간|24 h")
+
+    def test_H01_a_wait_that_is_none(self):
+        self.copy_case("H01")
+        ran = self.rein(self.serve("garbage.json"))
+        self.assertEqual((ran.returncode, len(self.requests())), (0, 2), ran.said)
+        self.assertLess(self.gap(), 9)
+
+    def test_H01_the_wait_is_said_and_an_interrupt_ends_it(self):
+        self.copy_case("H01")
+        url = self.serve([step("{}", status=429, headers={"Retry-After": "300"}, stream=False)])
+        argv = [a for a in self.argv() if a not in ("--output", "json")]
+        child = subprocess.Popen(argv, env=self.env(url), stdin=subprocess.DEVNULL, cwd=self.dir,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        said = child.stderr.readline().decode()  # while it waits
+        self.assertIn("300", said)
+        child.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 130)
+        self.assertLess(time.monotonic() - began, 2)
+
+    def test_H02_which_statuses_are_tried_again(self):
+        self.copy_case("H02")
+        rows = [line.split("\t") for line in self.read_case("table.tsv").splitlines()[1:]]
+        rows += [("408", "2"), ("409", "2")]  # of its text
+        self.assertGreaterEqual(len(rows), 14)
+        for status, count in rows:
+            with self.subTest(status):
+                first = faults.answer("{}", int(status), ["retry-after-ms: 1"])
+                ran = faults.Ran([first, self.read_case("ok.sse")], (), "en")
+                self.assertEqual(len(ran.requests), int(count), ran.said)
+                self.assertEqual(ran.exit == 0, count == "2")
+                self.assertEqual(json.loads(ran.out)["turns"], 0)
+
+    def test_H04_no_name_of_a_folder_is_in_a_header(self):
+        self.copy_case("H04")
+        self.root = os.path.join(self.dir, *self.read_case("dirname.txt").strip().split("/"))
+        os.makedirs(self.root)
+        with open(os.path.join(self.root, "가.txt"), "w", encoding="utf-8") as f:
+            f.write("여기 있음\n")
+        self.dir = self.root  # where it is started, too
+        ran, ((is_error, text),) = self.play_calls([("read_file", arguments(path="가.txt"))])
+        self.assertEqual((ran.returncode, is_error), (0, False), text)
+        self.assertIn("여기 있음", text)
+        for i in range(2):
+            with open(os.path.join(self.out, f"req-{i}.http"), "rb") as f:
+                head = f.read().partition(b"\r\n\r\n")[0]
+            self.assertLess(max(head), 0x80)
 
 
 class Messages(CaseTest):

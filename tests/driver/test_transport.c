@@ -74,6 +74,8 @@ static const struct wait_row waits[] = {
     {"retry-after: 20\r\n", 0, 15000, 0, SLACK, 1, REIN_OUTCOME_TIME},
     {"retry-after-ms: 15000\r\n", 0, 15000, 0, SLACK, 1, REIN_OUTCOME_TIME},
     {"retry-after: %s\r\n", 60, 15000, 0, SLACK, 1, REIN_OUTCOME_TIME},
+    {"retry-after: 86400\r\n", 0, 5000, 0, SLACK, 1, REIN_OUTCOME_TIME},
+    {"retry-after: %s\r\n", 86400, 15000, 0, SLACK, 1, REIN_OUTCOME_TIME},
     /* longer than anybody waits */
     {"retry-after: 601\r\n", 0, 0, 0, SLACK, 1, REIN_OUTCOME_MODEL_ERROR},
     {"retry-after: %s\r\n", 86400, 0, 0, SLACK, 1, REIN_OUTCOME_MODEL_ERROR},

@@ -48,6 +48,33 @@ static void abort_outside(void **state) {
   close_world(&w);
 }
 
+static void abort_it(void *ctx) {
+  struct seen *s = ctx;
+  http_abort(s->call);
+}
+
+/* While it connects: curl closes such a socket without a word, and the loop must
+ * not go on watching its number, which the next exchange gets. */
+static void abort_connecting(void **state) {
+  (void)state;
+  struct world w;
+  struct err err = {0};
+  struct loop_timer *timer;
+  open_world(&w, plain, NULL);
+  struct http_request request = post(&w);
+  assert_int_equal(loop_timer_new(w.loop, abort_it, &w.seen, &timer), REIN_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(seen_start(&w.seen, &request, &err), REIN_OK);
+    loop_timer_set(timer, loop_now(w.loop)); /* right after curl's own */
+    loop_run(w.loop);
+    assert_text(buf_str(&w.seen.log), "");
+  }
+  carry(&w, &w.seen, &request);
+  assert_true(seen_ends(&w.seen, "|hello|whole"));
+  loop_timer_free(timer);
+  close_world(&w);
+}
+
 static bool odd_hang(void *ctx, struct peer *peer, int fd, size_t n, struct str body) {
   if (str_is(body, "hang")) return hang(ctx, peer, fd, n, body);
   return plain(ctx, peer, fd, n, body);
@@ -156,8 +183,9 @@ static void no_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(abort_everywhere), cmocka_unit_test(abort_outside),
-      cmocka_unit_test(abort_other),      cmocka_unit_test(free_under_way),
-      cmocka_unit_test(no_descriptors),   cmocka_unit_test(no_memory),
+      cmocka_unit_test(abort_connecting), cmocka_unit_test(abort_other),
+      cmocka_unit_test(free_under_way),   cmocka_unit_test(no_descriptors),
+      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
