@@ -5,6 +5,7 @@ _rein() {
     --quirks) COMPREPLY=($(compgen -W 'plain openai azure deepseek mistral groq openrouter anthropic gemini' -- "$cur")); return ;;
     --wire) COMPREPLY=($(compgen -W 'openai-strict-2024 openai-strict openai anthropic-strict anthropic llama.cpp gemini' -- "$cur")); return ;;
     --no-progress) COMPREPLY=($(compgen -W 'on 2-turns 3-in-a-row 3-in-all off' -- "$cur")); return ;;
+    --sandbox) COMPREPLY=($(compgen -W 'full helper off' -- "$cur")); return ;;
     --output) COMPREPLY=($(compgen -W 'text json stream-json' -- "$cur")); return ;;
     --lang) COMPREPLY=($(compgen -W 'ko en' -- "$cur")); return ;;
     --completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- "$cur")); return ;;
@@ -18,13 +19,13 @@ _rein() {
     replay) options=' --max-turns --token-budget --cost-limit --time-limit --no-progress --config --lang --store --last --help --version' ;;
     fork) options=' --model --base-url --root --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --idle-limit --config --output --lang --log --store --quiet --help --version' ;;
     ask) options=' --model --base-url --quirks --system --token-budget --cost-limit --time-limit --wrap-up --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
-    tools) options=' --tools --policy --config --output --lang --help --version' ;;
+    tools) options=' --tools --sandbox --exec-network --policy --config --output --lang --help --version' ;;
     policy) options=' --root --policy --config --output --lang --help --version' ;;
     lint) options=' --wire --tools --config --output --lang --help --version' ;;
     models) options=' --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
-    *) options=' --model --base-url --quirks --wire --system --root --tools --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --output-limit --idle-limit --retries --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
+    *) options=' --model --base-url --quirks --wire --system --root --tools --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --output-limit --idle-limit --retries --sandbox --exec-network --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools policy lint models script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))

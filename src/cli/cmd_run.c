@@ -33,7 +33,8 @@ const struct command command_run = {
     .summary = T_CLI_CMD_RUN,
     .usage = "[options] \"task\"",
     .takes = TAKES_OF_RUNS | TAKES(WIRE) | TAKES(STRICT) | TAKES(SKIP_BAD_TOOLS) | TAKES(ROOT) |
-             TAKES(TOOLS) | TAKES(MAX_TURNS) | TAKES(NO_PROGRESS) | TAKES(POLICY),
+             TAKES(TOOLS) | TAKES(MAX_TURNS) | TAKES(NO_PROGRESS) | TAKES(POLICY) | TAKES(SANDBOX) |
+             TAKES(EXEC_NETWORK),
     .configured = true,
     .run = run,
 };

@@ -31,7 +31,8 @@ const struct command command_tools = {
     .name = "tools",
     .summary = T_CLI_CMD_TOOLS,
     .usage = "[options]",
-    .takes = TAKES(TOOLS) | TAKES(POLICY) | TAKES(CONFIG) | TAKES(OUTPUT),
+    .takes = TAKES(TOOLS) | TAKES(POLICY) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(SANDBOX) |
+             TAKES(EXEC_NETWORK),
     .configured = true,
     .run = run,
 };

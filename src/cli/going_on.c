@@ -221,6 +221,16 @@ static struct str base_of(const struct agent_config *c) {
   return fits ? str_part(c->address, 0, c->address.n - path.n) : STR_NONE;
 }
 
+/* What was recorded holds: the rows say what commands can touch. */
+static void fill_sandbox(struct value *values, const struct agent_config *first) {
+  bool network = false;
+  if (!first->sandbox.n) return;
+  for (size_t i = 0; i < first->row_count; i++)
+    network |= !strcmp(first->rows[i].name, "exec") && first->rows[i].touches & REIN_OUTSIDE;
+  values[OPTION_ID_SANDBOX] = (struct value){.from = FROM_FLAG, .text = first->sandbox};
+  values[OPTION_ID_EXEC_NETWORK] = (struct value){.from = FROM_FLAG, .num = network};
+}
+
 /* The model and the folder are those of the run, unless named. */
 static int fill_options(struct cli *cli, struct going_on *on) {
   struct value *values = cli->options.values;
@@ -239,6 +249,7 @@ static int fill_options(struct cli *cli, struct going_on *on) {
   struct str base = base_of(now);
   bool known = values[OPTION_ID_BASE_URL].from == FROM_FLAG || named || !base.n;
   if (!known) values[OPTION_ID_BASE_URL] = (struct value){.from = FROM_CONFIG, .text = base};
+  fill_sandbox(values, first);
   if (values[OPTION_ID_ROOT].from != FROM_FLAG && first->root.n)
     values[OPTION_ID_ROOT] = (struct value){.from = FROM_FLAG, .text = first->root};
   return 0;

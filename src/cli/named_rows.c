@@ -6,10 +6,6 @@
 #include "tools/tools.h"
 
 static const struct rein_tool to_come[] = {
-    {.name = "exec",
-     .touches = REIN_READS_PRIVATE | REIN_WRITES,
-     .verdict = REIN_ASK,
-     .commands = "command,argv"},
     {.name = "http_get", .touches = REIN_OUTSIDE, .verdict = REIN_ASK, .urls = "url"},
     {.name = "http_post", .touches = REIN_OUTSIDE, .verdict = REIN_ASK, .urls = "url"},
     {.name = "git_diff", .touches = REIN_READS_PRIVATE, .verdict = REIN_ALLOW},

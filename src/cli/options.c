@@ -7,7 +7,6 @@
 
 #define T_CLI_OPT_PACK T_CLI_OPT_LATER
 #define T_CLI_OPT_EFFORT T_CLI_OPT_LATER
-#define T_CLI_OPT_SANDBOX T_CLI_OPT_LATER
 
 const struct option_row option_rows[OPTION_COUNT] = {
 #define X(id, name, letter, arg, kind, key, least, most)                                           \

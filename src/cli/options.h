@@ -54,6 +54,10 @@ enum option_kind {
   X(IDLE_LIMIT, "idle-limit", 0, "TIME|off", SPAN, "idle_limit", 1, COUNT_MAX)                     \
   X(RETRIES, "retries", 0, "N|off", LIMIT, "retries", 0, 100)                                      \
   X(MODELS, NULL, 0, "OBJECT", MODELS, "models", 0, 0)                                             \
+  X(SANDBOX, "sandbox", 0, "full|helper|off", WORD, "sandbox", 0, 0)                               \
+  X(EXEC_NETWORK, "exec-network", 0, NULL, FLAG, "exec_network", 0, 0)                             \
+  X(EXEC_ENV, NULL, 0, "NAMES", LIST, "exec_env", 0, 0)                                            \
+  X(EXEC_MEMORY, NULL, 0, "N|off", LIMIT, "exec_memory", 64, 100000000)                            \
   X(POLICY, "policy", 0, "RULE=VERDICT", RULE, "policy", 0, 0)                                     \
   X(CONFIG, "config", 0, "FILE", TEXT, NULL, 0, 0)                                                 \
   X(OUTPUT, "output", 0, "text|json|stream-json", WORD, "output", 0, 0)                            \
@@ -75,7 +79,6 @@ enum option_kind {
   X(PACK, "pack", 0, "FILE", LATER, NULL, 0, 0)                                                    \
   X(EFFORT, "effort", 0, "E", LATER, NULL, 0, 0)                                                   \
   X(STRICT, "strict", 0, NULL, FLAG, "strict", 0, 0)                                               \
-  X(SANDBOX, "sandbox", 0, "LEVEL|off", LATER, NULL, 0, 0)                                         \
   X(SKIP_BAD_TOOLS, "skip-bad-tools", 0, NULL, FLAG, "skip_bad_tools", 0, 0)
 
 enum option_id {

@@ -253,6 +253,7 @@ static struct run_spec spec_of(struct session *s) {
       .files = setup->has_files ? &setup->files : NULL,
       .idle_ms = setup->idle_ms,
       .read_points_max = setup->read_points_max,
+      .sandbox = setup->sandbox,
       .ask = on_ask,
       .ask_ctx = s,
       .watch = {on_record, on_piece, on_withdrawn, on_retry, on_ended, on_warn, on_note, s},

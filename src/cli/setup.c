@@ -6,6 +6,7 @@
 #include "cli/named_rows.h"
 #include "cli/near.h"
 #include "cli/project.h"
+#include "cli/sandboxed.h"
 #include "tools/tools.h"
 
 #include <fcntl.h>
@@ -278,11 +279,13 @@ int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup) {
   if (!exit && kind == SETUP_TOOLS) exit = setup_rows(cli, setup);
   if (!exit && kind == SETUP_TOOLS) exit = setup_root(cli, setup);
   if (!exit && kind == SETUP_TOOLS) exit = project_apply(cli, setup);
+  if (!exit && kind == SETUP_TOOLS) exit = setup_sandbox(cli, setup);
   read_limits(cli, kind, setup);
   return exit;
 }
 
 void setup_release(struct setup *setup) {
+  sandbox_free(setup->sandbox);
   if (setup->has_files) files_close_root(&setup->files);
   provider_close(&setup->provider);
 }

@@ -12,6 +12,7 @@
 #include "core/agent.h"
 #include "driver/provider.h"
 #include "host/files.h"
+#include "host/sandbox.h"
 #include "policy/policy.h"
 
 #define ROWS_MAX 64 /* built-in tools; far more than there are */
@@ -33,6 +34,7 @@ struct setup {
   struct str key;      /* borrowed from the environment; empty: none */
   int64_t idle_ms;
   size_t read_points_max;
+  struct sandbox *sandbox; /* of commands; NULL: no tool runs any */
   struct env_proxy proxy;
   struct str ca_dir, ca_file;
   struct str github_url, github_token;

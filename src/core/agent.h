@@ -43,6 +43,7 @@ struct agent_config {
   const struct tool_form *forms; /* one a row, of a journal; NULL: derived here */
   struct str root;    /* the folder that paths are relative to, absolute; empty: unknown */
   struct str address; /* the provider's URL: recorded, and its host says what it needs */
+  struct str sandbox; /* what commands run in, a word for the record; empty: there are none */
   struct str quirks;  /* what it needs, by a name of wire/quirks.c instead; empty: by its host */
   struct model_facts facts; /* what the model costs and holds; unknown: no cost limit */
   /* Finds a wire by name, for a run that changes its model; NULL: it cannot. Not recorded. */

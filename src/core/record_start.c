@@ -89,6 +89,7 @@ void record_put_start(struct buf *out, const struct agent_config *c,
   field_some(&w, "quirks", c->quirks);
   field_facts(&w, &c->facts);
   field_text(&w, "root", c->root);
+  field_some(&w, "sandbox", c->sandbox);
   field_text(&w, "system", c->system);
   json_key(&w, "tools");
   json_open(&w, '[');
@@ -232,6 +233,7 @@ enum rein_code record_read_start(struct arena *arena, struct str line,
                              .skip_bad_tools = json_true(json_get(doc, "skip_bad_tools")),
                              .facts = field_get_facts(doc),
                              .root = json_text(json_get(doc, "root")),
+                             .sandbox = json_text(json_get(doc, "sandbox")),
                              .system = json_text(json_get(doc, "system")),
                              .limits = field_get_limits(doc),
                              .output_limit = field_get_num(doc, "output_limit", 0),

@@ -61,6 +61,7 @@ struct run_spec {
   struct journal *journal;     /* taken, also when driver_add fails */
   int64_t idle_ms;             /* 0: IDLE_MS_DEFAULT; REIN_OFF */
   size_t read_points_max;      /* characters of one read_file; 0: its default */
+  struct sandbox *sandbox;     /* of commands; NULL none. Held while a command runs */
   ask_fn ask;
   struct watch watch;
   void *ask_ctx;

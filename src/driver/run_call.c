@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "driver/run.h"
+#include "host/sandbox.h"
 #include "text/text.h"
 #include "tools/guard.h"
 
@@ -36,6 +37,7 @@ struct running {
 static void running_free(struct running *r) {
   call_free(r->call);
   if (r->house.files) close(r->files.fd);
+  sandbox_free(r->house.sandbox);
   arena_release(&r->arena);
   mem_free(r);
 }
@@ -65,6 +67,7 @@ static enum rein_code furnish(struct running *r, const struct tool *tool, struct
       .model_lang = spec->agent.model_lang,
       .read_points_max = spec->read_points_max,
   };
+  if (spec->sandbox) r->house.sandbox = sandbox_hold(spec->sandbox);
   if (spec->files) {
     r->files.root = keep_z(r, str_of(spec->files->root), &ok);
     r->files.given = keep_z(r, str_of(spec->files->given), &ok);

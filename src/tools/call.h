@@ -27,6 +27,8 @@
 #define CALL_WORK_MS_MAX 4000       /* reading and searching stop here and say how far they came */
 
 /* What built-in tools need of the house; NULL members: not there. */
+struct sandbox;
+
 struct call_house {
   const struct files *files;
   struct http *http;
@@ -34,6 +36,7 @@ struct call_house {
   enum rein_lang model_lang;
   size_t read_points_max;       /* characters of one read_file; 0: 20 000 */
   unsigned walk_threads;        /* of one search or list; 0: one a processor, at most 8 */
+  struct sandbox *sandbox;      /* of commands */
   const struct call_seen *seen; /* by this run, before this call; for rows that write */
 };
 

@@ -12,3 +12,4 @@ extern const struct rein_tool tool_write_file;
 extern const struct rein_tool tool_edit_file;
 extern const struct rein_tool tool_delete_file;
 extern const struct rein_tool tool_write_report;
+extern const struct rein_tool tool_exec;

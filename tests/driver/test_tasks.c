@@ -6,9 +6,9 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-static const char *const wanted[] = {"get_time",     "read_file",        "list_files",
-                                     "search_files", "github_repo_info", "write_file",
-                                     "edit_file",    "delete_file",      "write_report"};
+static const char *const wanted[] = {"get_time",         "read_file",  "list_files", "search_files",
+                                     "github_repo_info", "write_file", "edit_file",  "delete_file",
+                                     "write_report",     "exec"};
 #define ROWS (sizeof wanted / sizeof *wanted)
 
 static bool serve_repository(int fd) {

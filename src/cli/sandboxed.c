@@ -1,0 +1,135 @@
+/* From options and environment to a sandbox: level, names of the environment that
+ * commands get, and rein's own places, which they must neither see nor write. */
+#include "cli/sandboxed.h"
+
+#include "cli/env.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#define NAMES_MAX 64  /* of exec_env */
+#define PLACES_MAX 16 /* rein's own */
+
+struct lists {
+  const char *env[NAMES_MAX + 16], *hidden[PLACES_MAX], *protected[PLACES_MAX];
+  size_t env_n, hidden_n, protected_n;
+};
+
+static bool runs_commands(const struct rein_tool *row) {
+  return !strcmp(row->name, "exec") || !strcmp(row->name, "git_diff");
+}
+
+/* ---- environment ------------------------------------------------------------------- */
+
+static bool pass(struct cli *cli, struct lists *l, struct str name) {
+  struct str name_z, text;
+  struct buf b;
+  if (!arena_str(&cli->arena, name, &name_z)) return false;
+  struct str value = env_get(cli->envp, name_z.p);
+  if (!value.n) return true;
+  buf_init(&b, 1 << 20);
+  buf_put(&b, name);
+  buf_c(&b, '=');
+  buf_put(&b, value);
+  bool ok = !b.fail && arena_str(&cli->arena, buf_str(&b), &text);
+  buf_release(&b);
+  if (ok) l->env[l->env_n++] = text.p;
+  return ok;
+}
+
+static int pass_all(struct cli *cli, struct lists *l) {
+  static const char *const always[] = {"HOME",        "USER",     "LOGNAME", "LANG",    "LC_ALL",
+                                       "LC_MESSAGES", "LC_CTYPE", "TZ",      "LANGUAGE"};
+  struct str rest = cli_value(cli, OPTION_ID_EXEC_ENV)->text, name;
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+    if (!pass(cli, l, str_of(always[i]))) return cli_no_memory(cli);
+  for (size_t n = 0; str_next(&rest, ',', &name) && n < NAMES_MAX; n++) {
+    name = str_trim(name);
+    if (!sandbox_env_ok(name)) return cli_usage(cli, T_CLI_EXEC_ENV_BAD, name);
+    if (!pass(cli, l, name)) return cli_no_memory(cli);
+  }
+  return 0;
+}
+
+/* ---- rein's own places --------------------------------------------------------------- */
+
+static bool add_place(struct cli *cli, const char **list, size_t *n, struct str path,
+                      const char *behind) {
+  struct str text;
+  struct buf b;
+  char whole[PATH_MAX];
+  if (!path.n || *n + 1 >= PLACES_MAX) return true;
+  if (!arena_str(&cli->arena, path, &text)) return false;
+  buf_init(&b, 2 * PATH_MAX);
+  buf_put(&b, realpath(text.p, whole) ? str_of(whole) : path);
+  buf_put(&b, str_of(behind));
+  bool ok = !b.fail && arena_str(&cli->arena, buf_str(&b), &text);
+  buf_release(&b);
+  if (ok && text.p[0] == '/') list[(*n)++] = text.p;
+  return ok;
+}
+
+/* The folder that a file of ours lies in. */
+static bool own_folder(struct cli *cli, struct lists *l, struct str file) {
+  struct str folder, name;
+  if (!str_split_last(file, '/', &folder, &name)) return true;
+  return add_place(cli, l->hidden, &l->hidden_n, folder, "") &&
+         add_place(cli, l->protected, &l->protected_n, folder, "/");
+}
+
+static bool own_places(struct cli *cli, struct lists *l) {
+  struct str config = STR_NONE, state = STR_NONE;
+  struct str store = cli_value(cli, OPTION_ID_STORE)->text;
+  struct str named[] = {cli_value(cli, OPTION_ID_CONFIG)->text, cli_value(cli, OPTION_ID_LOG)->text,
+                        store};
+  (void)env_config_path(&cli->arena, cli->envp, &config);
+  (void)env_state_path(&cli->arena, cli->envp, &state);
+  if (!own_folder(cli, l, config) || !own_folder(cli, l, state)) return false;
+  for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+    if (!add_place(cli, l->protected, &l->protected_n, named[i], "")) return false;
+  return add_place(cli, l->protected, &l->protected_n, store, "-wal") &&
+         add_place(cli, l->protected, &l->protected_n, store, "-shm");
+}
+
+/* ---- the sandbox ------------------------------------------------------------------------ */
+
+static void tell(struct cli *cli, const struct setup *setup) {
+  enum sandbox_level level = sandbox_level(setup->sandbox);
+  struct err err = {0};
+  struct buf why;
+  if (level != SANDBOX_FULL) cli_say(cli, T_CLI_SANDBOX_LOWER, str_of(sandbox_word(level)));
+  if (sandbox_check(setup->sandbox, &err) == REIN_OK) return;
+  buf_init(&why, 8192);
+  err_put(&why, cli->lang, &err);
+  cli_say(cli, T_CLI_WARNING, buf_str(&why));
+  buf_release(&why);
+}
+
+int setup_sandbox(struct cli *cli, struct setup *setup) {
+  struct str word = cli_value(cli, OPTION_ID_SANDBOX)->text, home;
+  const struct value *memory = cli_value(cli, OPTION_ID_EXEC_MEMORY);
+  struct sandbox_options o = {.network = cli_value(cli, OPTION_ID_EXEC_NETWORK)->num != 0,
+                              .data_mb = memory->from ? memory->num : 0};
+  struct lists l = {.env_n = 0};
+  struct err err = {0};
+  bool wanted = false;
+  for (size_t i = 0; i < setup->agent.row_count; i++)
+    wanted |= runs_commands(&setup->rows[i]);
+  if (!wanted) return 0;
+  if (word.n) (void)sandbox_read_word(word, &o.level);
+  int exit = pass_all(cli, &l);
+  if (exit) return exit;
+  if (!own_places(cli, &l) || !arena_str(&cli->arena, env_get(cli->envp, "HOME"), &home))
+    return cli_no_memory(cli);
+  o.env = l.env;
+  o.hidden = l.hidden;
+  o.protected = l.protected;
+  o.home = home.p;
+  if (sandbox_new(&o, &setup->sandbox, &err)) return cli_fail(cli, &err);
+  for (size_t i = 0; i < setup->agent.row_count; i++)
+    if (!strcmp(setup->rows[i].name, "exec") && sandbox_network(setup->sandbox))
+      setup->rows[i].touches |= REIN_OUTSIDE;
+  setup->agent.sandbox = str_of(sandbox_word(o.level));
+  tell(cli, setup);
+  return 0;
+}
