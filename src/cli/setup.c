@@ -270,16 +270,20 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
   setup->read_points_max = (size_t)cli_value(cli, OPTION_ID_READ_LIMIT)->num;
 }
 
+static int set_up_tools(struct cli *cli, struct setup *setup) {
+  int exit = setup_rows(cli, setup);
+  if (!exit) exit = setup_root(cli, setup);
+  if (!exit) exit = project_apply(cli, setup);
+  return exit ? exit : setup_sandbox(cli, setup);
+}
+
 int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup) {
   int exit = open_provider(cli, setup);
   if (!exit) exit = read_facts(cli, setup);
   if (!exit) exit = read_environment(cli, setup);
   if (!exit) exit = read_system(cli, setup);
   if (!exit) exit = setup_policy(cli, setup);
-  if (!exit && kind == SETUP_TOOLS) exit = setup_rows(cli, setup);
-  if (!exit && kind == SETUP_TOOLS) exit = setup_root(cli, setup);
-  if (!exit && kind == SETUP_TOOLS) exit = project_apply(cli, setup);
-  if (!exit && kind == SETUP_TOOLS) exit = setup_sandbox(cli, setup);
+  if (!exit && kind == SETUP_TOOLS) exit = set_up_tools(cli, setup);
   read_limits(cli, kind, setup);
   return exit;
 }
