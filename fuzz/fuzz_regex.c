@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   buf_init(&line, 4 * SUBJECT_MAX + 4 * REGEX_PATTERN_MAX);
   utf8_repair(&line, subject);
   struct str one = {buf_z(&line), line.n};
-  unsigned flags = data[0] & 1 ? REGEX_IGNORE_CASE : 0;
+  static const unsigned modes[] = {0, REGEX_IGNORE_CASE, REGEX_UNICODE};
+  unsigned flags = modes[data[0] % 3];
   if (!line.fail) compare(pattern, flags, one, data[1] % 8);
   struct regex *regex = NULL;
   bool plain = !line.fail && !memchr(subject.n ? subject.p : "", '\n', subject.n);

@@ -57,9 +57,14 @@ static void put_set(struct emit *e, const struct set *set) {
   buf_c(e->out, ']');
 }
 
-/* Units, further ranges and properties in one class. What is outside is asked for
+/* With the u flag: units, further ranges and properties in one class, never what it
+ * does not hold, for that would hold all further characters. What is outside is asked for
  * by looking first, for the reason above. */
 static void put_wide(struct emit *e, const struct node *node) {
+  if (node->set->n == 0 && node->more.n == 0) { /* nothing is in it */
+    buf_lit(e->out, "(?:(?!))");
+    return;
+  }
   if (node->outside) buf_lit(e->out, "(?:(?!");
   buf_c(e->out, '[');
   for (size_t i = 0; i < node->set->n; i++)
@@ -190,7 +195,7 @@ void emit_node(struct emit *e, struct node *node) {
   case NODE_EMPTY: buf_lit(e->out, "(?:)"); return;
   case NODE_UNIT: put_unit(e, node->unit); return;
   case NODE_SET:
-    if (node->more.n > 0)
+    if (e->tree->unicode)
       put_wide(e, node);
     else
       put_set(e, node->set);

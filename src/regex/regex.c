@@ -10,6 +10,8 @@
 #include "regex/made.h"
 #include "regex/parse.h"
 
+#include <assert.h>
+
 /* Each group of JavaScript's becomes at most two of PCRE2's. */
 #define PARENS_MAX (2 * REGEX_DEPTH_MAX + 8)
 
@@ -82,6 +84,7 @@ static enum rein_code start(struct regex *regex, unsigned flags) {
 
 enum rein_code regex_new(struct str pattern, unsigned flags, struct regex **out, struct err *err) {
   *out = NULL;
+  assert(!(flags & REGEX_UNICODE && flags & REGEX_IGNORE_CASE));
   struct tree tree;
   struct regex *regex = mem_zero(sizeof *regex);
   enum rein_code code = tree_init(&tree, pattern, err);

@@ -19,7 +19,9 @@ enum regex_flags {
   REGEX_IGNORE_CASE = 1 << 0,
   REGEX_NO_JIT = 1 << 1,  /* as where the system forbids it: slower, same answers */
   REGEX_UNICODE = 1 << 2, /* as with the u flag: characters are code points, \p{…} and \u{…}
-                           * are known, and a letter's escape that means nothing is an error */
+                           * are known, and a letter's escape that means nothing is an error;
+                           * what else that flag alone forbids is taken as without it. Not
+                           * together with REGEX_IGNORE_CASE, which a schema never has */
   REGEX_FORMS = 1 << 3    /* regex_look_next finds lines in other Unicode forms as well */
 };
 

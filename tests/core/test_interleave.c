@@ -237,7 +237,7 @@ static uint64_t number(const char *name, uint64_t absent) {
 static void lives(void **state) {
   (void)state;
   uint64_t from = number("REIN_SEED", 1);
-  uint64_t count = number("REIN_LIVES", getenv("REIN_LONG") ? 200000 : 20000);
+  uint64_t count = number("REIN_LIVES", getenv("REIN_LONG") ? 200000 : 8000);
   for (uint64_t seed = from; seed < from + count; seed++)
     live(seed);
 }

@@ -95,6 +95,14 @@ class Engine(unittest.TestCase):
                 self.assertGreaterEqual(total["pairs"], 10000)
                 self.check_share(total)
 
+    def test_generated_patterns_with_the_u_flag(self):
+        for seed in range(1, 13 if LONG else 2):
+            with self.subTest(seed=seed):
+                total = self.differ(f"unicode:{20000 if LONG else 12000}", seed)
+                self.assertGreaterEqual(total["pairs"], 6000)
+                self.assertLess(total["lenient"], 0.25 * total["patterns"])
+                self.check_share(total)
+
     def test_every_unit(self):
         table = text_of(ROOT, "src", "regex", "fold.def").split("\n")[0]
         version = subprocess.run([NODE, "-p", "process.versions.unicode"], capture_output=True,

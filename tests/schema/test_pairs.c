@@ -18,7 +18,7 @@
 
 #define LINE_BYTES_MAX (16u << 20)
 #define ROUND_NS 20000000 /* of one measurement; the best of several counts */
-#define ROUNDS 5
+#define ROUNDS 9
 
 struct pair {
   struct arena arena;
@@ -75,8 +75,10 @@ static void compile_once(struct pair *p) {
 }
 
 static void check_once(struct pair *p) {
+  static volatile unsigned sum;
+  struct err err; /* filled, for the other validator says what is wrong too */
   for (const struct json *v = json_get(p->doc, "values")->first; v; v = v->next)
-    if (schema_check(p->schema, v, NULL) == REIN_MEMORY) abort();
+    sum += schema_check(p->schema, v, &err) == REIN_OK;
 }
 
 static double best_ns(struct pair *p, void (*once)(struct pair *p)) {
@@ -228,6 +230,11 @@ static void exact(void **state) {
       {"{\"pattern\":\"^[^\\\\p{L}\\\\d]+$\"}", "\"-+\"", true},
       {"{\"pattern\":\"^[^\\\\p{L}\\\\d]+$\"}", "\"-a\"", false},
       {"{\"pattern\":\"^\\\\P{L}$\"}", "\"𝒳\"", false},
+      {"{\"pattern\":\"^[\\\\u0080-\\\\uFFFF]$\"}", "\"가\"", true},
+      {"{\"pattern\":\"^[\\\\u0080-\\\\uFFFF]$\"}", "\"🐲\"", false},
+      {"{\"pattern\":\"^[\\\\u0000-\\\\uFFFF]$\"}", "\"🐲\"", false},
+      {"{\"pattern\":\"[]\"}", "\"🐲\"", false},
+      {"{\"pattern\":\"\\\\udc32\"}", "\"🐲\"", false},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     print_message("%s %s\n", rows[i].schema, rows[i].value);
