@@ -98,11 +98,23 @@ static const struct members *lone_members(const struct sub *sub) {
   return sub->tracks ? NULL : found;
 }
 
+/* What its only rule about strings says, where that is a few values. */
+static const struct values *lone_words(const struct sub *sub) {
+  const struct values *found = NULL;
+  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++) {
+    if (!(rule->kinds & TYPE_STRING)) continue;
+    if (found || rule->op != RULE_VALUES || rule->values->slot) return NULL;
+    found = rule->values;
+  }
+  return found;
+}
+
 /* Short ways for what most schemas are made of. There are no loops any more, but
  * chains of references may be long. */
 static void find_short_ways(struct compile *c) {
   for (size_t i = 0; i < c->sub_n; i++) {
     struct sub *sub = c->subs[i];
+    sub->words = lone_words(sub);
     if (!c->schema->dynamic) sub->members = lone_members(sub);
     for (int hops = 0; hops < HOPS_MAX && is_alias(sub->to); hops++)
       sub->to = sub->to->rules[0].sub;

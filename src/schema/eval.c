@@ -33,20 +33,13 @@ void *check_alloc(struct check *c, size_t size, size_t n) {
   return p;
 }
 
-/* A few words: no hash needed. */
-static bool is_word(const struct values *values, struct str word) {
-  for (size_t i = 0; i < values->n; i++)
-    if (values->v[i]->kind == JSON_STRING && same_text(values->v[i]->text, word)) return true;
-  return false;
-}
-
 static bool is_same(struct check *c, const struct values *values, size_t i, uint64_t hash,
                     const struct json *value) {
   return values->hash[i] == hash && value_equal(values->v[i], value, &c->steps);
 }
 
 static bool is_value(struct check *c, const struct values *values, const struct json *value) {
-  if (!values->slot && value->kind == JSON_STRING) return is_word(values, value->text);
+  if (!values->slot && value->kind == JSON_STRING) return values_word(values, value->text);
   if (!check_spend(c, (int64_t)(value->source.n / STEP_BYTES))) return false;
   uint64_t hash = value_hash(value);
   bool found = false;

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "schema/equal.h"
 #include "schema/made.h"
 
 /* The resources entered on the way, for $dynamicRef. */
@@ -46,6 +47,13 @@ static inline bool type_fits(unsigned types, const struct json *value) {
   return types & TYPE_INTEGER && value->kind == JSON_NUMBER && json_whole(value->text);
 }
 
+/* Whether it is one of a few values: no hash needed. */
+static inline bool values_word(const struct values *values, struct str word) {
+  for (size_t i = 0; i < values->n; i++)
+    if (values->v[i]->kind == JSON_STRING && same_text(values->v[i]->text, word)) return true;
+  return false;
+}
+
 bool eval_members(struct check *c, const struct members *m, const struct json *value,
                   struct seen *seen);
 bool eval_rules(struct check *c, const struct sub *sub, const struct json *value,
@@ -59,6 +67,7 @@ eval(struct check *c, const struct sub *sub, const struct json *value, struct se
   if (sub->ranged && value->kind == JSON_NUMBER && json_short(value->text, &n))
     return n >= sub->low && n <= sub->high;
   if (!type_fits(sub->types, value)) return false;
+  if (value->kind == JSON_STRING && sub->words) return values_word(sub->words, value->text);
   if (value->kind == JSON_OBJECT && sub->members) return eval_members(c, sub->members, value, seen);
   return !(sub->kinds >> value->kind & 1) || eval_rules(c, sub, value, seen);
 }

@@ -25,7 +25,9 @@ bool eval_any(struct check *c, const struct subs *subs, const struct json *value
               struct seen *seen) {
   bool found = false;
   if (!check_spend(c, (int64_t)subs->n)) return false;
-  for (size_t i = 0; i < subs->n && !(found && !seen); i++) {
+  for (size_t i = 0; !seen && i < subs->n && !c->fail; i++)
+    if (eval(c, subs->v[i], value, NULL)) return true;
+  for (size_t i = 0; seen && i < subs->n; i++) {
     found = eval_branch(c, subs->v[i], value, seen) || found;
     if (c->fail) return false;
   }

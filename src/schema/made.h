@@ -208,6 +208,7 @@ struct sub {
   bool ranged;
   int64_t low, high;
   const struct members *members; /* all that it asks of an object; NULL: ask its rules */
+  const struct values *words;    /* the same of a string, a few values */
   bool tracks;                   /* asks what its own rules left over */
   const struct sub *to;          /* itself; where it is no more than a $ref, what that leads to */
   uint32_t rule_n;
