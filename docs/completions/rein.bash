@@ -18,6 +18,7 @@ _rein() {
     show) options=' --config --output --lang --store --last --help --version' ;;
     replay) options=' --max-turns --token-budget --cost-limit --time-limit --no-progress --config --lang --store --last --help --version' ;;
     fork) options=' --model --base-url --root --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --idle-limit --config --output --lang --log --store --quiet --help --version' ;;
+    stats) options=' --config --output --lang --store --help --version' ;;
     ask) options=' --model --base-url --quirks --system --token-budget --cost-limit --time-limit --wrap-up --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --tools --sandbox --exec-network --policy --config --output --lang --help --version' ;;
     policy) options=' --root --policy --config --output --lang --help --version' ;;
@@ -27,7 +28,7 @@ _rein() {
     help) options=' --lang --help --version' ;;
     *) options=' --model --base-url --quirks --wire --system --root --tools --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --output-limit --idle-limit --retries --sandbox --exec-network --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
   esac
-  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork ask tools policy lint models script help"; fi
+  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork stats ask tools policy lint models script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))
 }
 complete -F _rein rein

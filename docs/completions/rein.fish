@@ -5,6 +5,7 @@ complete -c rein -n __fish_use_subcommand -a runs -d 'list the runs, or those th
 complete -c rein -n __fish_use_subcommand -a show -d 'the records of a run'
 complete -c rein -n __fish_use_subcommand -a replay -d 'check that each request comes out again as it went'
 complete -c rein -n __fish_use_subcommand -a fork -d 'a new run from a copy of another'
+complete -c rein -n __fish_use_subcommand -a stats -d 'what finished runs needed, and limits that fit'
 complete -c rein -n __fish_use_subcommand -a ask -d 'one request, no tools, no loop'
 complete -c rein -n __fish_use_subcommand -a tools -d 'list the built-in tools and the policy\'s verdicts'
 complete -c rein -n __fish_use_subcommand -a policy -d 'say what the policy decides, and why'

@@ -8,7 +8,6 @@
 static const struct rein_tool to_come[] = {
     {.name = "http_get", .touches = REIN_OUTSIDE, .verdict = REIN_ASK, .urls = "url"},
     {.name = "http_post", .touches = REIN_OUTSIDE, .verdict = REIN_ASK, .urls = "url"},
-    {.name = "git_diff", .touches = REIN_READS_PRIVATE, .verdict = REIN_ALLOW},
 };
 
 size_t named_rows(struct rein_tool rows[NAMED_ROWS_MAX]) {

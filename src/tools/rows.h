@@ -13,3 +13,4 @@ extern const struct rein_tool tool_edit_file;
 extern const struct rein_tool tool_delete_file;
 extern const struct rein_tool tool_write_report;
 extern const struct rein_tool tool_exec;
+extern const struct rein_tool tool_git_diff;

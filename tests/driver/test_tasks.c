@@ -8,7 +8,7 @@
 
 static const char *const wanted[] = {"get_time",         "read_file",  "list_files", "search_files",
                                      "github_repo_info", "write_file", "edit_file",  "delete_file",
-                                     "write_report",     "exec"};
+                                     "write_report",     "exec",       "git_diff"};
 #define ROWS (sizeof wanted / sizeof *wanted)
 
 static bool serve_repository(int fd) {

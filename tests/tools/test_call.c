@@ -170,8 +170,8 @@ static void shows(void **state) {
 static void rows(void **state) {
   (void)state;
   static const char *const names[] = {
-      "get_time",   "read_file", "list_files",  "search_files", "github_repo_info",
-      "write_file", "edit_file", "delete_file", "write_report", "exec"};
+      "get_time",  "read_file",   "list_files",   "search_files", "github_repo_info", "write_file",
+      "edit_file", "delete_file", "write_report", "exec",         "git_diff"};
   size_t n = 0;
   for (; builtin_tools[n]; n++) {
     const struct rein_tool *tool = builtin_tools[n];
