@@ -11,8 +11,9 @@
 /* An answer of this size is an attack or an accident: the largest model output
  * is under a megabyte. */
 #define SEND_BODY_MAX (256u << 20)
-/* After the message's last event the connection may still bring its own end,
- * and is then used again; servers that never close are not waited for longer. */
+/* After a whole message's last event the connection may still bring its own end,
+ * and is then used again; servers that never close are not waited for longer, and
+ * those that failed not at all. */
 #define OVER_GRACE_MS 100
 
 struct sending {
@@ -98,7 +99,7 @@ static void on_bytes(void *ctx, struct str bytes) {
   if (attempt_moved(s->attempt)) idle_again(s);
   if (!attempt_over(s->attempt)) return;
   s->over = true;
-  s->due_ms = run_now(s->run) + OVER_GRACE_MS;
+  s->due_ms = run_now(s->run) + (attempt_whole(s->attempt) ? OVER_GRACE_MS : 0);
   run_wake(s->run, s->due_ms);
 }
 

@@ -146,6 +146,10 @@ bool attempt_over(const struct attempt *a) {
          draft_lacks(a->draft);
 }
 
+bool attempt_whole(const struct attempt *a) {
+  return draft_is_done(a->draft);
+}
+
 /* -- waits -- */
 
 /* Takes digits off *s; `most` is where the value stops to grow. */

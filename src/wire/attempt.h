@@ -39,6 +39,8 @@ bool attempt_withdrawn(struct attempt *attempt);
  * endless line, more of an error page than is kept):
  * the connection may be dropped and attempt_end called at once. */
 bool attempt_over(const struct attempt *attempt);
+/* The message came whole. */
+bool attempt_whole(const struct attempt *attempt);
 /* Fills *event, whose slices live as long as the attempt. `now_s` is wall time,
  * for a retry-after that is a date. */
 void attempt_end(struct attempt *attempt, enum attempt_end end, struct str why, int64_t at_ms,

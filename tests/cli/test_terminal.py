@@ -164,6 +164,27 @@ class Question(CliTest):
                 self.assertIn("denied by the user" + (": " + reason if reason else ""), json.dumps(block, ensure_ascii=False))
                 self.assertFalse(self.written())
 
+    def test_no_among_others(self):
+        """M06: four calls, each with another end, answered in order and in one message."""
+        with open(os.path.join(self.root, "가.txt"), "w", encoding="utf-8") as f:
+            f.write("첫 줄\n")
+        four = calls(("read_file", {"path": "가.txt"}), ("list_files", {}), ("read_file", {"path": "없음.txt"}),
+                     ("write_report", {"path": "reports/x.md", "content": "본문"}))
+        terminal = self.ask("--policy", "list_files=deny", answers=[four, says("끝")])
+        terminal.until(QUESTION)
+        terminal.type("n 먼저 백업\n")
+        self.assertEqual(terminal.wait(), 0, terminal.text)
+        said, last = self.m.requests[-1][2]["messages"][-2:]
+        results = last["content"]
+        self.assertEqual([b["type"] for b in results], ["tool_result"] * 4)
+        self.assertEqual([b["tool_use_id"] for b in results],
+                         [b["id"] for b in said["content"] if b["type"] == "tool_use"])
+        self.assertEqual([b.get("is_error", False) for b in results], [False, True, True, True])
+        words = [json.dumps(b, ensure_ascii=False) for b in results]
+        for word, want in zip(words, ("첫 줄", "the policy forbids it", "없음.txt", "denied by the user: 먼저 백업")):
+            self.assertIn(want, word)
+        self.assertFalse(self.written())
+
     def test_no_is_listed_and_finishes(self):
         path = os.path.join(self.dir, "out")
         with open(path, "wb") as out:
