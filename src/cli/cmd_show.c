@@ -1,5 +1,6 @@
 /* rein show: the records of a run, as lines of JSON or a line each for people. */
 #include "cli/command.h"
+#include "cli/diagnosis.h"
 #include "cli/going_on.h"
 #include "cli/reveal.h"
 #include "cli/session.h"
@@ -91,6 +92,7 @@ static int show(struct cli *cli, struct journal *journal) {
     if (!code) screen_answer(&cli->screen, buf_str(&out));
     buf_release(&out);
   }
+  if (!code) code = diagnosis_tell(cli, journal, text, &err);
   if (!code) return cli_exit(cli, 0);
   int exit = cli_fail(cli, &err);
   return code == REIN_MEMORY ? exit : rein_outcome_exit(REIN_OUTCOME_STORE_FAILED);

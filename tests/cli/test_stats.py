@@ -33,7 +33,7 @@ class Stats(CliTest):
             ended = self.carry(turns, "--output", "json")
             self.assertEqual(ended.code, 0, ended.err)
             usage = json.loads(ended.out)["usage"]
-            spent.append(sum(v for k, v in usage.items() if k != "reasoning"))
+            spent.append(usage["total"])
         self.assertEqual(self.carry(5, "--max-turns", "2").code, 10)  # none that finished
         told = self.stats()
         self.assertEqual((told["runs"], told["finished"]), (len(TURNS) + 1, len(TURNS)))
