@@ -90,7 +90,8 @@ static bool is_alias(const struct sub *sub) {
 /* What its only rule about objects says; nothing need be kept of having been here. */
 static const struct members *lone_members(const struct sub *sub) {
   const struct members *found = NULL;
-  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++) {
+  for (size_t i = 0; i < sub->rule_n; i++) {
+    const struct rule *rule = &sub->rules[i];
     if (!(rule->kinds & TYPE_OBJECT)) continue;
     if (rule->op != RULE_MEMBERS) return NULL;
     found = rule->members;

@@ -149,7 +149,8 @@ bool eval_rule(struct check *c, const struct rule *rule, const struct json *valu
 
 static inline bool rules_fit(struct check *c, const struct sub *sub, const struct json *value,
                              struct seen *seen) {
-  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++)
+  const struct rule *rule = sub->rules;
+  for (size_t i = 0; i < sub->rule_n; i++, rule++)
     if (rule->kinds >> value->kind & 1 && !eval_rule(c, rule, value, seen)) return false;
   return true;
 }

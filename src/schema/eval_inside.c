@@ -50,7 +50,7 @@ static bool eval_marking(struct check *c, const struct members *m, const struct 
 
 bool eval_members(struct check *c, const struct members *m, const struct json *value,
                   struct seen *seen) {
-  const struct member *next = m->v, *end = m->v + m->n;
+  const struct member *next = m->v, *end = m->n ? m->v + m->n : next;
   size_t required = 0;
   if (!check_spend(c, (int64_t)value->count)) return false;
   if (seen || m->pattern_n || value->twin) return eval_marking(c, m, value, seen);

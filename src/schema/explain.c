@@ -363,7 +363,8 @@ static void explain_rule(struct check *c, const struct rule *rule, const struct 
 static void explain_rules(struct check *c, const struct sub *sub, const struct json *value,
                           struct seen *seen, struct account *a) {
   bool fits = true;
-  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n && !c->fail; rule++) {
+  const struct rule *rule = sub->rules;
+  for (size_t i = 0; i < sub->rule_n && !c->fail; i++, rule++) {
     if (!(rule->kinds >> value->kind & 1) || !check_spend(c, 1)) continue;
     if (rule->op >= RULE_OTHER_ITEMS && !fits) return;
     if (eval_rule(c, rule, value, seen) || c->fail) continue;

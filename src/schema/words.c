@@ -88,7 +88,8 @@ static const struct values *values_of(const struct sub *sub) {
 const struct values *branch_values(const struct choice *choice, size_t i) {
   const struct sub *sub = choice->subs->v[i]->to;
   if (!choice->key) return values_of(sub);
-  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++) {
+  const struct rule *rule = sub->rules;
+  for (size_t k = 0; k < sub->rule_n; k++, rule++) {
     if (rule->op != RULE_MEMBERS) continue;
     const struct member *known = members_find(rule->members, *choice->key);
     return known ? values_of(known->sub) : NULL;
