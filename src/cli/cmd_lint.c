@@ -15,11 +15,19 @@ struct lint {
   struct buf object; /* "findings" and "warnings" as elements */
   struct buf warned;
   struct json_out findings, warnings;
+  struct tool_schema *usable; /* of the set; doc NULL: bad[i] says why */
+  struct str *bad, *places;   /* places[i]: "[1]", where the tool has no name */
   size_t tools;
   bool json, refused, no_memory;
 };
 
 /* ---- what is said ---------------------------------------------------------- */
+
+/* One without a name is called by its place. */
+static struct str name_of(const struct lint *l, size_t tool) {
+  struct str name = l->set->tools[tool].name;
+  return name.n ? name : l->places[tool];
+}
 
 static void put_place(struct lint *l, struct json_out *w, size_t tool, struct str pointer) {
   json_key(w, "file");
@@ -68,7 +76,7 @@ static void put_file(struct lint *l) {
 
 static void put_line(struct lint *l, const struct finding *f) {
   put_file(l);
-  finding_put(&l->text, l->cli->lang, l->set->tools[f->tool].name, f);
+  finding_put(&l->text, l->cli->lang, name_of(l, f->tool), f);
   buf_c(&l->text, '\n');
 }
 
@@ -80,7 +88,7 @@ static void warn(void *ctx, size_t tool, struct str pointer, enum text_id why, s
   put_why(l, &l->warnings, why, one, two);
   json_close(&l->warnings, '}');
   put_file(l);
-  buf_put(&l->text, l->set->tools[tool].name);
+  buf_put(&l->text, name_of(l, tool));
   if (pointer.n) buf_c(&l->text, ' ');
   buf_put(&l->text, pointer);
   buf_lit(&l->text, ": ");
@@ -90,43 +98,83 @@ static void warn(void *ctx, size_t tool, struct str pointer, enum text_id why, s
 
 /* ---- one dialect ------------------------------------------------------------- */
 
-/* Schemas that rein cannot hold cannot be sent, whoever takes them. */
-static bool add_uncompiled(struct lint *l, const struct dialect *d, struct findings *found) {
+/* Why rein cannot hold a schema: then nobody is sent it. False: no memory. */
+static bool find_bad(struct lint *l, size_t i) {
   const struct schema_options options = {.hold_formats = true, .lang = l->cli->lang};
-  for (size_t i = 0; i < l->set->count; i++) {
-    struct schema *schema = NULL;
-    struct err why = {0};
-    enum rein_code code = schema_new(l->set->tools[i].doc, &options, &schema, &why);
-    schema_free(schema);
-    if (code == REIN_OK) continue;
-    struct buf words;
-    struct finding f = {
-        .tool = i, .keyword = STR("schema"), .dialect = d, .effect = EFFECT_REFUSED};
-    buf_init(&words, 1u << 16);
-    err_put(&words, l->cli->lang, &why);
-    f.why = T_CORE_TOOL_BAD_SCHEMA;
-    bool kept = arena_str(&l->cli->arena, buf_str(&words), &f.values[0]) &&
-                finding_add(&l->cli->arena, found, &f);
-    buf_release(&words);
-    if (code == REIN_MEMORY || !kept) return false;
+  struct schema *schema = NULL;
+  struct err why = {0};
+  struct buf words;
+  enum rein_code code = schema_new(l->set->tools[i].doc, &options, &schema, &why);
+  schema_free(schema);
+  if (code == REIN_OK) return true;
+  buf_init(&words, 1u << 16);
+  err_put(&words, l->cli->lang, &why);
+  bool kept = arena_str(&l->cli->arena, buf_str(&words), &l->bad[i]);
+  buf_release(&words);
+  l->usable[i].doc = NULL; /* what becomes of it otherwise is of no interest */
+  return kept && code != REIN_MEMORY;
+}
+
+static bool find_place(struct lint *l, size_t i) {
+  struct buf b;
+  if (l->set->tools[i].name.n) return true;
+  buf_init(&b, 32);
+  buf_fmt(&b, "[%zu]", i);
+  bool kept = arena_str(&l->cli->arena, buf_str(&b), &l->places[i]);
+  buf_release(&b);
+  return kept;
+}
+
+static bool find_usable(struct lint *l) {
+  size_t n = l->set->count;
+  l->usable = arena_array(&l->cli->arena, struct tool_schema, n + 1);
+  l->bad = arena_array(&l->cli->arena, struct str, n + 1);
+  l->places = arena_array(&l->cli->arena, struct str, n + 1);
+  if (!l->usable || !l->bad || !l->places) return false;
+  for (size_t i = 0; i < n; i++) {
+    l->usable[i] = l->set->tools[i];
+    if (!find_bad(l, i) || !find_place(l, i)) return false;
   }
   return true;
 }
 
-/* One line a tool: how it goes out, and how much of it was changed. */
+static bool add_bad(struct lint *l, const struct dialect *d, struct findings *found) {
+  for (size_t i = 0; i < l->set->count; i++) {
+    const struct finding f = {.tool = i,
+                              .keyword = STR("schema"),
+                              .dialect = d,
+                              .effect = EFFECT_REFUSED,
+                              .why = T_CORE_TOOL_BAD_SCHEMA,
+                              .values = {l->bad[i]}};
+    if (l->bad[i].n && !finding_add(&l->cli->arena, found, &f)) return false;
+  }
+  return true;
+}
+
+/* The same may be found on several ways, through references. */
+static bool is_said(const struct finding *first, const struct finding *f) {
+  while (first->tool != f->tool)
+    first = first->next;
+  for (; first != f; first = first->next)
+    if (first->tool == f->tool && first->why == f->why && first->effect == f->effect &&
+        first->dialect == f->dialect && str_eq(first->pointer, f->pointer) &&
+        str_eq(first->keyword, f->keyword))
+      return true;
+  return false;
+}
+
+/* One line a tool that goes out: how, and how much of it was changed. */
 static void put_summary(struct lint *l, const struct dialect *d, const struct tool_sent *sent,
                         const struct findings *found) {
   for (size_t i = 0; i < l->set->count; i++) {
     size_t counts[EFFECT_REFUSED + 1] = {0};
     struct num_text rooms[2];
     for (const struct finding *f = found->first; f; f = f->next)
-      if (f->tool == i) counts[f->effect]++;
-    bool refused = counts[EFFECT_REFUSED] > 0;
-    enum text_id how = refused          ? T_SCHEMA_EFFECT_REFUSED
-                       : sent[i].strict ? T_CLI_LINT_STRICT
-                                        : T_CLI_LINT_LOOSE;
+      if (f->tool == i && !is_said(found->first, f)) counts[f->effect]++;
+    enum text_id how = sent[i].strict ? T_CLI_LINT_STRICT : T_CLI_LINT_LOOSE;
+    if (sent[i].refused) continue; /* its finding says all */
     put_file(l);
-    TEXT_PUT(&l->text, l->cli->lang, T_CLI_LINT_SUMMARY, l->set->tools[i].name, str_of(d->name),
+    TEXT_PUT(&l->text, l->cli->lang, T_CLI_LINT_SUMMARY, name_of(l, i), str_of(d->name),
              str_of(text_raw(how, l->cli->lang)), str_num(&rooms[0], (int64_t)counts[EFFECT_MOVED]),
              str_num(&rooms[1], (int64_t)counts[EFFECT_REWRITTEN]));
     buf_c(&l->text, '\n');
@@ -138,14 +186,17 @@ static bool lint_dialect(struct lint *l, const struct dialect *d, bool whole) {
   struct findings found = {0};
   bool fine = true;
   struct derive_spec spec = {
-      .dialect = d, .model_lang = l->cli->lang, .tools = l->set->tools, .count = l->set->count};
+      .dialect = d, .model_lang = l->cli->lang, .tools = l->usable, .count = l->set->count};
   struct tool_sent *sent = arena_array(&l->cli->arena, struct tool_sent, spec.count + 1);
-  if (!sent || !add_uncompiled(l, d, &found) || derive_tools(&l->cli->arena, &spec, sent, &found)) {
+  if (!sent || !add_bad(l, d, &found) || derive_tools(&l->cli->arena, &spec, sent, &found)) {
     l->no_memory = true;
     return true;
   }
-  if (!whole) put_summary(l, d, sent, &found);
+  put_summary(l, d, sent, &found);
   for (const struct finding *f = found.first; f; f = f->next) {
+    /* What would become of a tool that is not sent helps nobody. */
+    if (sent[f->tool].refused && f->effect != EFFECT_REFUSED) continue;
+    if (is_said(found.first, f)) continue;
     put_finding(l, f);
     if (whole || f->effect >= EFFECT_LOOSE) put_line(l, f);
     fine = fine && f->effect != EFFECT_REFUSED;
@@ -157,6 +208,10 @@ static void lint_set(struct lint *l) {
   struct str name = cli_value(l->cli, OPTION_ID_WIRE)->text;
   const struct dialect *only = name.n ? dialect_by_name(name) : NULL;
   bool anywhere = false;
+  if (!find_usable(l)) {
+    l->no_memory = true;
+    return;
+  }
   if (only) anywhere = lint_dialect(l, only, true);
   for (size_t i = 0; i < DIALECT_COUNT && !only; i++)
     anywhere = lint_dialect(l, &dialects[i], false) || anywhere;

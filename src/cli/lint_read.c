@@ -29,10 +29,24 @@ static void take(struct lint_set *set, const struct json *tool) {
   set->descriptions[set->count++] = json_text(json_get(body, "description"));
 }
 
+/* Where the tools of a document stand: a request's, a server's answer, Gemini's. */
+static const struct json *list_of(const struct json *doc) {
+  static const char *const words[] = {"tools", "function_declarations", "functionDeclarations"};
+  const struct json *result = json_get(doc, "result"); /* of JSON-RPC */
+  const struct json *list = json_is(result, JSON_OBJECT) ? result : doc;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (json_get(list, words[i])) list = json_get(list, words[i]);
+    /* [{"functionDeclarations": […]}] */
+    const struct json *only = json_is(list, JSON_ARRAY) && list->count == 1 ? list->first : NULL;
+    if (only && !is_tool(only) && json_is(only, JSON_OBJECT)) list = only;
+  }
+  return list;
+}
+
 enum rein_code lint_read(struct arena *arena, const struct json *doc, struct lint_set *set,
                          struct err *err) {
   struct num_text room;
-  const struct json *list = json_get(doc, "tools") ? json_get(doc, "tools") : doc;
+  const struct json *list = list_of(doc);
   bool one = is_tool(doc);
   size_t n = one ? 1 : json_is(list, JSON_ARRAY) ? list->count : 0;
   if (n > LINT_TOOLS_MAX)
@@ -43,7 +57,8 @@ enum rein_code lint_read(struct arena *arena, const struct json *doc, struct lin
   if (!set->tools || !set->descriptions) return ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
   if (one) take(set, doc);
   for (const struct json *t = one ? NULL : list->first; t; t = t->next) {
-    if (!is_tool(t)) return ERR(err, REIN_INPUT, T_CLI_LINT_NO_TOOL);
+    if (!is_tool(t))
+      return ERR(err, REIN_INPUT, T_CLI_LINT_NOT_A_TOOL, str_num(&room, (int64_t)set->count + 1));
     take(set, t);
   }
   return REIN_OK;

@@ -29,7 +29,7 @@ static void name_and_words(const struct smell *s, size_t i) {
   struct str name = s->set->tools[i].name, words = s->set->descriptions[i];
   struct num_text have, most;
   if (str_blank(words)) s->warn(s->ctx, i, STR_NONE, T_CLI_LINT_NO_WORDS, name, STR_NONE);
-  if (name.n < 3 || among(vague, name))
+  if (name.n && (name.n < 3 || among(vague, name)))
     s->warn(s->ctx, i, STR_NONE, T_CLI_LINT_VAGUE, name, STR_NONE);
   if (words.n > DESCRIPTION_BYTES)
     s->warn(s->ctx, i, STR_NONE, T_CLI_LINT_LONG_WORDS, str_num(&have, (int64_t)words.n),
@@ -62,8 +62,8 @@ static void parameters(const struct smell *s, size_t i) {
     struct str words = json_text(json_get(p, "description"));
     struct buf pointer;
     buf_init(&pointer, 4096);
-    buf_lit(&pointer, "/properties/");
-    buf_put(&pointer, p->key);
+    buf_lit(&pointer, "/properties");
+    json_step_put(&pointer, p->key);
     bool bare = str_blank(words) && !json_get(p, "enum") && !json_get(p, "$ref");
     if (bare && is_handle(p->key))
       s->warn(s->ctx, i, buf_str(&pointer), T_CLI_LINT_SOURCE, p->key, STR_NONE);
@@ -94,6 +94,7 @@ static void twins(const struct smell *s, size_t i) {
   for (size_t k = 0; k < i; k++) {
     struct str a = set->tools[i].name, b = set->tools[k].name;
     bool words = set->descriptions[i].n && str_eq(set->descriptions[i], set->descriptions[k]);
+    if (!a.n || !b.n) continue; /* that is told of by itself */
     if (!str_eq(a, b) && !names_alike(a, b) && !words) continue;
     s->warn(s->ctx, i, STR_NONE, T_CLI_LINT_ALIKE, a, b);
     return;

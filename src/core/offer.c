@@ -184,21 +184,36 @@ static bool number_after(struct str text, const char *before, size_t *n) {
   return true;
 }
 
-/* The tool that a refusal blames: by its place ("tools.25.custom", "tools[2].parameters")
- * or by its name in quotes ("function 'NAME'"). NULL: it names none. */
+/* Where the name stands in quotes; words.n: nowhere. */
+static size_t find_quoted(struct str words, struct str name) {
+  for (size_t at = 0; at < words.n;) {
+    size_t found = at + str_find(str_part(words, at, words.n), name), end = found + name.n;
+    if (end >= words.n || name.n == 0) break;
+    bool quoted = found > 0 && words.p[found - 1] == words.p[end];
+    if (quoted && strchr("'\"`", words.p[end])) return found;
+    at = found + 1;
+  }
+  return words.n;
+}
+
+/* The tool that a refusal blames: by its place ("tools.25.custom", "tools[2].parameters",
+ * "tools[0].function_declarations[2]") or by its name in quotes ("function 'NAME'"), the
+ * first where several are: what follows are members. NULL: it names none. */
 static struct tool *blamed(struct agent *a, struct str words) {
-  size_t place = SIZE_MAX, n = 0;
-  bool by_place = number_after(words, "tools.", &place) || number_after(words, "tools[", &place);
+  size_t place = SIZE_MAX, n = 0, first = words.n;
+  bool by_place = number_after(words, "function_declarations[", &place) ||
+                  number_after(words, "tools.", &place) || number_after(words, "tools[", &place);
+  struct tool *named = NULL;
   for (size_t i = 0; i < a->tool_count; i++) {
     struct tool *t = &a->tools[i];
     if (!tool_is_sent(t)) continue;
     if (by_place && n == place) return t;
     n++;
-    size_t at = str_find(words, t->name), end = at + t->name.n;
-    bool quoted = at > 0 && end < words.n && words.p[at - 1] == words.p[end];
-    if (!by_place && quoted && strchr("'\"`", words.p[end])) return t;
+    size_t at = by_place ? words.n : find_quoted(words, t->name);
+    if (at < first) named = t;
+    if (at < first) first = at;
   }
-  return NULL;
+  return named;
 }
 
 bool offer_can_loosen(struct agent *a, const struct fault *f) {

@@ -61,6 +61,8 @@ static inline const struct json *json_get(const struct json *object, const char 
 const struct json *json_at(const struct json *array, size_t i);
 /* By JSON pointer (RFC 6901); NULL when nothing is there. */
 const struct json *json_point(const struct json *node, struct str pointer);
+/* Appends a step of a pointer: "/" and the key, escaped. */
+void json_step_put(struct buf *out, struct str key);
 struct str json_text(const struct json *node); /* a string's; else empty */
 bool json_is(const struct json *node, enum json_kind kind);
 bool json_true(const struct json *node);

@@ -81,3 +81,15 @@ const struct json *json_find_twin(const struct json *node) {
   }
   return NULL;
 }
+
+void json_step_put(struct buf *out, struct str key) {
+  buf_c(out, '/');
+  for (size_t i = 0; i < key.n; i++) {
+    if (key.p[i] == '~')
+      buf_lit(out, "~0");
+    else if (key.p[i] == '/')
+      buf_lit(out, "~1");
+    else
+      buf_c(out, key.p[i]);
+  }
+}

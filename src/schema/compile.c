@@ -11,31 +11,19 @@
 #define HOPS_MAX 8                 /* references in a row, skipped at once */
 #define SHOWN_POINTS_MAX 60        /* of a keyword's value in a sentence */
 
-static void put_step(struct buf *out, struct str key) {
-  buf_c(out, '/');
-  for (size_t i = 0; i < key.n; i++) {
-    if (key.p[i] == '~')
-      buf_lit(out, "~0");
-    else if (key.p[i] == '/')
-      buf_lit(out, "~1");
-    else
-      buf_c(out, key.p[i]);
-  }
-}
-
 /* The last step of a path: a member's key, or its place in a list. */
 static void put_place(struct buf *out, const struct sub *sub) {
   struct num_text room;
   int64_t i = 0;
-  put_step(out, sub->keyword->key);
+  json_step_put(out, sub->keyword->key);
   if (sub->keyword == sub->json) return;
   if (json_is(sub->keyword, JSON_OBJECT)) {
-    put_step(out, sub->json->key);
+    json_step_put(out, sub->json->key);
     return;
   }
   for (const struct json *one = sub->keyword->first; one && one != sub->json; one = one->next)
     i++;
-  put_step(out, str_num(&room, i));
+  json_step_put(out, str_num(&room, i));
 }
 
 /* Recursion is bounded by the reader's JSON_DEPTH_MAX, as the walk was. */
@@ -68,7 +56,7 @@ bool compile_wrong(struct compile *c, const struct sub *sub, const struct json *
   if (c->fail) return false;
   buf_init(&path, PATH_BYTES_MAX);
   sub_path(&path, sub);
-  if (keyword) put_step(&path, keyword->key);
+  if (keyword) json_step_put(&path, keyword->key);
   if (path.fail == REIN_MEMORY) {
     compile_full(c);
   } else {

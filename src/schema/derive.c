@@ -76,8 +76,15 @@ static const struct json *kept(struct derive *d, const struct json *m) {
   return all.node;
 }
 
+static bool is_word(const char *const words[], struct str key) {
+  for (size_t i = 0; words[i]; i++)
+    if (str_is(key, words[i])) return true;
+  return false;
+}
+
 static void put_plain(struct derive *d, struct view *v, const struct json *m, unsigned type,
                       struct made *out) {
+  static const char *const defs[] = {"$defs", "definitions", NULL};
   const struct keyword *k = keyword_by_word(m->key);
   if (k && type && !(of_type(k->of) & type) && !shaped(d, SHAPE_FREE)) {
     find(d, m, k->word, EFFECT_REWRITTEN, T_SCHEMA_WHY_OTHER_TYPE);
@@ -97,7 +104,8 @@ static void put_plain(struct derive *d, struct view *v, const struct json *m, un
     return;
   case TREAT_MOVE: move(d, v, m); return;
   case TREAT_DROP:
-    find(d, m, NULL, EFFECT_REWRITTEN, T_SCHEMA_WHY_DROPPED);
+    find(d, m, NULL, EFFECT_REWRITTEN,
+         is_word(defs, m->key) ? T_SCHEMA_WHY_DEFS : T_SCHEMA_WHY_DROPPED);
     if (d->found.last) {
       d->found.last->keyword = m->key;
       d->found.last->values[0] = m->key;
@@ -115,12 +123,6 @@ static void put_open(struct derive *d, struct view *v, const struct json *m, uns
   if (says && !shuts && d->found.last && d->found.last->effect == EFFECT_LOOSE)
     d->found.last->keyword = m->key;
   put_plain(d, v, m, type, out);
-}
-
-static bool is_word(const char *const words[], struct str key) {
-  for (size_t i = 0; words[i]; i++)
-    if (str_is(key, words[i])) return true;
-  return false;
 }
 
 /* Every member but those of the shape of objects and arrays. */

@@ -49,6 +49,13 @@ static void put_clean(struct buf *out, struct str text, size_t most) {
   }
 }
 
+/* More than what stands in for what a name cannot have. */
+static bool has_letter(const struct buf *out, size_t from) {
+  while (from < out->n && (out->p[from] == '_' || out->p[from] == '-'))
+    from++;
+  return from < out->n;
+}
+
 void tool_name_put(struct buf *out, struct str server, struct str name) {
   struct buf plain;
   buf_init(&plain, 4096);
@@ -63,7 +70,10 @@ void tool_name_put(struct buf *out, struct str server, struct str name) {
     size_t from = out->n, room = NAME_MAX_ALL - 9; /* "_" and eight digits */
     if (!whole.n || whole.p[0] == '-' || (whole.p[0] >= '0' && whole.p[0] <= '9')) buf_c(out, 't');
     put_clean(out, whole, room - (out->n - from));
-    if (out->n == from) buf_lit(out, "tool");
+    if (!has_letter(out, from)) {
+      out->n = from;
+      buf_lit(out, "tool");
+    }
     buf_fmt(out, "_%08x", (unsigned)(hash & 0xffffffffu));
   }
   if (plain.fail == REIN_MEMORY) out->fail = REIN_MEMORY;
@@ -79,6 +89,10 @@ static void refuse(struct derive *d, const char *keyword, enum text_id why, stru
 
 static bool name_fits(struct derive *d, const struct derive_spec *spec, size_t i) {
   struct str name = spec->tools[i].name;
+  if (!name.n) {
+    refuse(d, "name", T_SCHEMA_WHY_NO_NAME, STR_NONE, STR_NONE);
+    return false;
+  }
   if (!dialect_takes_name(d->dialect, name)) {
     struct buf b;
     buf_init(&b, 128);

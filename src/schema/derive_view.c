@@ -242,6 +242,17 @@ static const struct json *both_types(struct derive *d, const struct json *a, con
   return both ? out.node : a;
 }
 
+/* One schema for both, where each says something of its own; NULL: one is none. */
+static const struct json *both_schemas(struct derive *d, const struct json *a,
+                                       const struct json *b) {
+  struct made out = made_open(d, JSON_OBJECT);
+  if (json_is(a, JSON_ARRAY) || json_is(b, JSON_ARRAY)) return NULL; /* a tuple of draft 7 */
+  if (json_is(a, JSON_FALSE) || json_is(b, JSON_TRUE)) return a;
+  if (json_is(b, JSON_FALSE) || json_is(a, JSON_TRUE)) return b;
+  join(d, &out, "allOf", a, b);
+  return out.node ? out.node->first : a;
+}
+
 /* Words, of which the first will do. */
 static bool is_said(struct str key) {
   return str_is(key, "title") || str_is(key, "default") || str_is(key, "examples");
@@ -251,14 +262,16 @@ static bool is_said(struct str key) {
 static bool merge_two(struct derive *d, struct view *v, const struct json *old,
                       const struct json *m) {
   if (same(d, old, m)) return true;
-  if (str_is(m->key, "type"))
+  bool below = str_is(m->key, "additionalProperties") || str_is(m->key, "items");
+  const struct json *both = below ? both_schemas(d, old, m) : NULL;
+  if (both)
+    replace(v, old, both);
+  else if (str_is(m->key, "type"))
     replace(v, old, both_types(d, old, m));
   else if (str_is(m->key, "properties"))
     replace(v, old, properties_merge(d, old, m, "allOf"));
   else if (str_is(m->key, "required"))
     replace(v, old, merge_lists(d, old, m));
-  else if (str_is(m->key, "additionalProperties"))
-    replace(v, old, json_is(m, JSON_FALSE) ? m : old);
   else if (str_is(m->key, "description"))
     note_text(d, v, T_SCHEMA_NOTE_WORDS, json_text(m), STR_NONE);
   else

@@ -14,17 +14,6 @@ static bool inside(const struct json *node, const char *p) {
   return node->source.p && p >= node->source.p && p < node->source.p + node->source.n;
 }
 
-static void put_token(struct buf *b, struct str key) {
-  for (size_t i = 0; i < key.n; i++) {
-    if (key.p[i] == '~')
-      buf_lit(b, "~0");
-    else if (key.p[i] == '/')
-      buf_lit(b, "~1");
-    else
-      buf_c(b, key.p[i]);
-  }
-}
-
 /* The child of `node` that holds the byte at p, and the way to it. */
 static const struct json *step(struct buf *way, const struct json *node, const char *p) {
   const struct json *child = node->first;
@@ -32,11 +21,8 @@ static const struct json *step(struct buf *way, const struct json *node, const c
   for (; child && !inside(child, p); child = child->next)
     i++;
   if (!child) return NULL;
-  buf_c(way, '/');
-  if (node->kind == JSON_OBJECT)
-    put_token(way, child->key);
-  else
-    buf_num(way, (int64_t)i);
+  struct num_text room;
+  json_step_put(way, node->kind == JSON_OBJECT ? child->key : str_num(&room, (int64_t)i));
   return child;
 }
 

@@ -147,7 +147,7 @@ class Config(CliTest):
     def test_schema_and_table_name_the_same_keys(self):
         schema = json.loads(slurp(ROOT, "docs/config.schema.json"))
         table = slurp(ROOT, "src/cli/options.h")
-        rows = re.findall(r'X\(\w+, (?:"[^"]*"|NULL), \S+, (?:"[^"]*"|NULL), \w+,\s+("[^"]*"|NULL)', table.replace("\\\n", ""))
+        rows = re.findall(r'X\(\w+,\s+(?:"[^"]*"|NULL),\s+\S+,\s+(?:"[^"]*"|NULL),\s+\w+,\s+("[^"]*"|NULL)', table.replace("\\\n", ""))
         keys = {row.strip('"') for row in rows if row != "NULL"}
         self.assertGreater(len(keys), 15)
         self.assertEqual(set(schema["properties"]), keys | {"$schema"})

@@ -39,6 +39,57 @@ class Lint(CliTest):
         for wire in ("openai-strict-2024", "anthropic-strict", "llama.cpp", "gemini"):
             self.assertIn(f"read_file [{wire}]", ended.out)
 
+    def test_what_clients_and_servers_hand_out(self):
+        """An answer of tools/list, a request, Gemini's declarations."""
+        for doc in ({"jsonrpc": "2.0", "id": 1, "result": {"tools": FORMS[1:2]}},
+                    {"model": "m", "messages": [], "tools": FORMS[3:4]},
+                    {"functionDeclarations": FORMS[2:3]}, [{"function_declarations": FORMS[2:3]}],
+                    {"tools": [{"functionDeclarations": FORMS[2:3]}]}):
+            ended = self.lint(doc, "--wire", "openai-strict-2024")
+            self.assertEqual(ended.code, 0, ended.err)
+            self.assertIn("pick /properties/n/maxItems maxItems [openai-strict-2024] moved", ended.out)
+
+    def test_each_line_is_of_use(self):
+        ended = self.lint(FORMS[0], "--wire", "openai")  # nothing to say, and it says so
+        self.assertEqual(ended.out.splitlines()[0], self.named("pick [openai] not strict: 0 moved, 0 rewritten"))
+        # One that is refused: why, once, and nothing of what would have become of it.
+        far = {"name": "far_one", "description": "d", "input_schema": {
+            "type": "object", "properties": {"a": {"$ref": "https://example.com/s.json", "description": "d"}}}}
+        ended = self.lint(far, "--wire", "openai-strict")
+        self.assertEqual((ended.code, len(ended.out.splitlines())), (22, 1), ended.out)
+        self.assertIn("https://example.com/s.json", ended.out)
+        told = json.loads(self.lint(far, "--output", "json").out)
+        self.assertEqual({f["effect"] for f in told["findings"]}, {"refused"})
+        # What is met on two ways is said once.
+        twice = {"name": "two_ways", "description": "d", "input_schema": {
+            "type": "object", "properties": {k: {"$ref": "#/$defs/d", "description": "d"} for k in ("a", "b")},
+            "$defs": {"d": {"type": "object", "properties": {"x": {"type": "string", "maxLength": 3}}}}}}
+        lines = self.lint(twice, "--wire", "openai-strict-2024").out.splitlines()
+        self.assertEqual(len(lines), len(set(lines)))
+        self.assertFalse([line for line in lines if "forbids nothing" in line])  # $defs are not lost
+
+    def named(self, text):
+        return os.path.join(self.dir, "tools.json") + ": " + text
+
+    def test_names_that_no_provider_takes(self):
+        korean = {"name": "메일_찾기", "description": "d", "input_schema": PICK}
+        ended = self.lint(korean, "--wire", "anthropic")
+        self.assertEqual(ended.code, 22)
+        self.assertRegex(ended.out, r"a-z, A-Z, 0-9, _ and -.*such as tool_[0-9a-f]{8}\n")
+        nameless = self.lint([FORMS[0], {"description": "d", "input_schema": PICK}], "--wire", "anthropic")
+        self.assertEqual(nameless.code, 22)
+        self.assertIn("[1] # name [anthropic] refused: it has no name", nameless.out)
+        self.assertNotIn('""', nameless.out)
+        half = self.lint([FORMS[0], {"foo": 1}])
+        self.assertEqual(half.code, 2)
+        self.assertIn("element 2", half.err)
+
+    def test_pointers_are_escaped(self):
+        odd = {"name": "odd_keys", "description": "d", "input_schema": {
+            "type": "object", "properties": {"a/b~c": {"type": "string"}}}}
+        told = json.loads(self.lint(odd, "--output", "json").out)
+        self.assertEqual([w["pointer"] for w in told["warnings"]], ["/properties/a~1b~0c"])
+
     def test_exits(self):
         bad = {"name": "no good", "description": "d", "input_schema": {"type": "array"}}
         self.assertEqual(self.lint(bad).code, 22)

@@ -198,6 +198,33 @@ static void a_refused_tool_is_sent_plainer_once(void **state) {
   agent_free(t.agent);
 }
 
+/* Names of members stand in quotes too, and Gemini counts tools in its own way. */
+static void the_right_tool_is_blamed(void **state) {
+  static const char *const sentences[] = {
+      "Invalid schema for function 'in': In context=('properties', 'path'), 'x' is not permitted.",
+      "tools.1.custom: For 'path' type, properties x are not supported",
+      "Unknown name \"x\" at 'tools[0].function_declarations[1].parameters': Cannot find field."};
+  static const char schema[] =
+      "{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"}}}";
+  const struct rein_tool rows[] = {{.name = "path", .description = "d", .schema = schema},
+                                   {.name = "in", .description = "d", .schema = schema}};
+  (void)state;
+  for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+    const struct fault refused = {
+        .kind = FAULT_SCHEMA, .status = 400, .message = str_of(sentences[i])};
+    struct agent_config c = config(&wire_openai, 2);
+    struct str words;
+    c.rows = rows;
+    c.strict = true;
+    struct talk t = begin(&c);
+    assert_int_equal(drive(&t), ACTION_SEND);
+    feed(&t, (struct event){.kind = EVENT_FAILED, .id = t.action.id, .fault = &refused});
+    assert_int_equal(drive(&t), ACTION_SEND);
+    assert_text(agent_loosened(t.agent, &words), "in");
+    agent_free(t.agent);
+  }
+}
+
 static void the_first_record_gives_the_same_bytes(void **state) {
   (void)state;
   struct agent_config c = config(&wire_openai, 2), again;
@@ -290,6 +317,7 @@ int main(void) {
       cmocka_unit_test(strict_is_asked_for),
       cmocka_unit_test(what_cannot_be_sent_is_said_before),
       cmocka_unit_test(a_refused_tool_is_sent_plainer_once),
+      cmocka_unit_test(the_right_tool_is_blamed),
       cmocka_unit_test(the_first_record_gives_the_same_bytes),
       cmocka_unit_test(every_allocation_fails_in_turn),
   };

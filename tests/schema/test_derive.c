@@ -211,6 +211,25 @@ static void what_is_no_object_is_refused(void **state) {
   SENT("gemini", "true", "null refused");
 }
 
+/* What two parts of an allOf say of what is below is said of both. */
+static void all_of_is_merged_below(void **state) {
+  (void)state;
+  SENT("openai-strict",
+       NEEDS("\"a\":{\"type\":\"array\",\"allOf\":[{\"items\":{\"type\":\"string\"}},{\"items\":"
+             "{\"maxLength\":3}}]}",
+             "\"a\"") "}",
+       NEEDS("\"a\":{\"type\":\"array\",\"items\":{\"description\":\"at most 3 characters\","
+             "\"type\":\"string\"}}",
+             "\"a\"") ",\"additionalProperties\":false} strict");
+  SENT("llama.cpp",
+       NEEDS("\"a\":{\"type\":\"object\",\"allOf\":[{\"additionalProperties\":{\"type\":"
+             "\"integer\"}},{\"additionalProperties\":{\"minimum\":3}}]}",
+             "\"a\"") "}",
+       NEEDS("\"a\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\","
+             "\"minimum\":3}}",
+             "\"a\"") "}");
+}
+
 static void references_are_written_out(void **state) {
   (void)state;
 #define DEFS ",\"$defs\":{\"p\":{\"type\":\"string\",\"maxLength\":3}}}"
@@ -408,6 +427,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(optional_members_become_nullable),
       cmocka_unit_test(what_cannot_be_strict_goes_loose),
       cmocka_unit_test(what_is_no_object_is_refused),
+      cmocka_unit_test(all_of_is_merged_below),
       cmocka_unit_test(references_are_written_out),
       cmocka_unit_test(branches_of_the_root_are_kept_as_properties),
       cmocka_unit_test(first_keys_are_told_apart),
