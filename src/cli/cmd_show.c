@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/diagnosis.h"
 #include "cli/going_on.h"
+#include "cli/meter.h"
 #include "cli/reveal.h"
 #include "cli/session.h"
 #include "core/record.h"
@@ -73,6 +74,16 @@ static enum rein_code put_line(struct buf *out, size_t i, struct str line, struc
   return code;
 }
 
+static enum rein_code show_meter(struct cli *cli, struct journal *journal, struct err *err) {
+  struct buf out;
+  buf_init(&out, SHOW_ARENA_MAX);
+  enum rein_code code = meter_put(&out, cli->lang, journal, err);
+  if (!code && out.fail) code = ERR(err, REIN_MEMORY, T_CLI_NO_MEMORY);
+  if (!code) screen_answer(&cli->screen, buf_str(&out));
+  buf_release(&out);
+  return code;
+}
+
 static int show(struct cli *cli, struct journal *journal) {
   struct err err = {0};
   struct str line;
@@ -93,6 +104,7 @@ static int show(struct cli *cli, struct journal *journal) {
     buf_release(&out);
   }
   if (!code) code = diagnosis_tell(cli, journal, text, &err);
+  if (!code && text) code = show_meter(cli, journal, &err);
   if (!code) return cli_exit(cli, 0);
   int exit = cli_fail(cli, &err);
   return code == REIN_MEMORY ? exit : rein_outcome_exit(REIN_OUTCOME_STORE_FAILED);

@@ -28,6 +28,7 @@ enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *
                       .count = a->talk.count,
                       .output_limit = output_limit,
                       .no_tools = a->wrap.on,
+                      .cache_key = a->config.jitter_seed,
                       .quirks = a->talk.quirks};
   struct buf count;
   struct buf *out = a->measures ? &count : &a->sending.body;

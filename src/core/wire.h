@@ -22,6 +22,7 @@ struct request {
   const enum role *roles;     /* one per message */
   size_t count;
   int64_t output_limit;
+  uint64_t cache_key;          /* of the run: its requests begin alike; 0: none */
   bool no_tools;               /* tool_choice none: the wrap-up */
   const struct quirks *quirks; /* of find_quirks; NULL none */
 };

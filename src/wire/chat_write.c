@@ -316,6 +316,7 @@ static void put_request(struct buf *out, const struct request *r) {
     if (q->pads) json_put_bool(&w, false);
     json_close(&w, '}');
   }
+  openai_put_cache_key(&w, r, q);
   if (r->no_tools && r->tools.n && !q->no_tool_choice) {
     json_key(&w, "tool_choice");
     json_put_text(&w, STR("none"));

@@ -3,6 +3,7 @@
 
 #include "wire/draft.h"
 #include "wire/put.h"
+#include "wire/quirks.h"
 #include "wire/words.h"
 
 void openai_put_headers(struct buf *out, struct str key) {
@@ -48,6 +49,14 @@ void openai_put_result(struct json_out *w, const char *key, const struct block *
   if (result->is_error) buf_put(&b, ERROR_MARK);
   buf_put(&b, result->text);
   put_made(w, key, &b);
+}
+
+void openai_put_cache_key(struct json_out *w, const struct request *r, const struct quirks *q) {
+  struct buf b;
+  if (!q->cache_key || r->cache_key == 0) return;
+  buf_init(&b, 64);
+  buf_fmt(&b, "rein-%016llx", (unsigned long long)r->cache_key);
+  put_made(w, "prompt_cache_key", &b);
 }
 
 /* -- usage -- */

@@ -24,6 +24,9 @@ struct str openai_args(const struct json *args);
 /* The text of a result, marked where it is an error. */
 void openai_put_result(struct json_out *w, const char *key, const struct block *result);
 
+/* What leads requests of one run to one cache, where the server takes it. */
+void openai_put_cache_key(struct json_out *w, const struct request *r, const struct quirks *q);
+
 /* Names of the counts in a usage object. */
 struct usage_names {
   const char *input, *output, *input_details;

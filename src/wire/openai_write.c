@@ -234,6 +234,7 @@ static void put_request(struct buf *out, const struct request *r) {
     json_key(&w, "stream_options");
     json_put_raw(&w, STR("{\"include_obfuscation\":false}"));
   }
+  openai_put_cache_key(&w, r, q);
   if (r->no_tools && r->tools.n && !q->no_tool_choice) {
     json_key(&w, "tool_choice");
     json_put_text(&w, STR("none"));

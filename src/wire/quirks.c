@@ -3,7 +3,8 @@
 
 static const struct quirks table[] = {
     {"plain", .host = "", .loose = "llama.cpp"}, /* many of them make a grammar of every schema */
-    {"openai", "api.openai.com", .null_content = true, .new_limit = true, .pads = true},
+    {"openai", "api.openai.com", .null_content = true, .new_limit = true, .pads = true,
+     .cache_key = true},
     {"azure", ".openai.azure.com", .null_content = true, .new_limit = true, .pads = true,
      .strict = "openai-strict-2024"},
     {"deepseek", "api.deepseek.com", .echo = ECHO_CONTENT},

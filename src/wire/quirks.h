@@ -22,6 +22,7 @@ struct quirks {
   bool new_limit;      /* max_completion_tokens: max_tokens is refused */
   bool no_usage_asked; /* stream_options is refused; usage comes unasked */
   bool pads;           /* pads its events unless told not to */
+  bool cache_key;      /* takes prompt_cache_key */
   bool plain_calls;    /* refuses what it sent itself beside a call's known members */
   /* Of no provider, but of servers that said so: */
   bool no_include;     /* Responses: no "include" */

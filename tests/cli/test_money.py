@@ -76,6 +76,36 @@ class Money(CliTest):
         self.assertIn('c.json, line 1', ended.err)
         self.assertIn('the price of the model "x" is not whole', ended.err)
 
+    def test_cache_meter(self):
+        first = event("message_start", message={
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "mock", "content": [],
+            "stop_reason": None, "stop_sequence": None,
+            "usage": {"input_tokens": 25, "cache_creation_input_tokens": 75, "output_tokens": 1}})
+        first += call_block("read_file", {"path": "README.md"}) + end("tool_use")
+        second = cached("done", input_tokens=1, cache_read_input_tokens=98, cache_creation_input_tokens=1)
+        model, ended = self.run_of("--output", "json", answers=[first, second])
+        run = json.loads(ended.out)["run"]
+        shown = self.rein("show", run).out
+        self.assertIn("cache of request 1: 0 % read, 75 % written, 25 % fresh of 100 tokens\n", shown)
+        self.assertIn("cache of request 2: 98 % read, 1 % written, 1 % fresh of 100 tokens\n", shown)
+        self.assertNotIn("broke", shown)
+        model = self.model(second)
+        self.rein("resume", run, "again", "-m", "anthropic/claude-opus-5", "--base-url", model.url)
+        shown = self.rein("show", run).out
+        self.assertRegex(shown, r"request 3: .*; the prefix broke at byte \d+, in model \(rewrite: model\)\n")
+
+    def test_cache_key(self):
+        keys = {}
+        for name in ("openai", "chat"):
+            for quirks in ("openai", "plain"):
+                model = self.model({"status": 400, "body": "{}"})
+                self.rein("-m", f"{name}/gpt-5.4", "--base-url", model.url, "--quirks", quirks, "look")
+                keys[name, quirks] = model.requests[0][2].get("prompt_cache_key")
+        self.assertRegex(keys["openai", "openai"], "^rein-[0-9a-f]{16}$")
+        self.assertRegex(keys["chat", "openai"], "^rein-[0-9a-f]{16}$")
+        self.assertNotEqual(keys["openai", "openai"], keys["chat", "openai"])  # one a run
+        self.assertEqual((keys["openai", "plain"], keys["chat", "plain"]), (None, None))
+
     def test_models(self):
         self.write("c.json", '{"models": {"mine": {"input": 0.25, "output": 2, "window": 9000}}}')
         ended = self.rein("models", "--config", "c.json", "--output", "json")

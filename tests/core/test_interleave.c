@@ -180,6 +180,7 @@ static struct agent_config random_config(struct life *l) {
   c.limits.time_ms = roll(l, 3) ? REIN_OFF : 1 + (int64_t)roll(l, 30000);
   c.limits.no_progress = (enum rein_no_progress)roll(l, 5);
   c.output_limit = 256 + (int64_t)roll(l, 2000);
+  c.limits.wrap_up = roll(l, 3) == 0;
   c.retries = roll(l, 3) ? 0 : REIN_OFF;
   c.jitter_seed = roll(l, 1000);
   c.model_lang = roll(l, 2) ? REIN_KOREAN : REIN_ENGLISH;

@@ -201,7 +201,7 @@ static void all_limits_off_is_refused(void **state) {
   struct agent_config c = play_config();
   struct agent *a;
   struct err err = {0};
-  c.limits = (struct rein_limits){REIN_OFF, REIN_OFF, REIN_OFF, REIN_OFF, 0};
+  c.limits = (struct rein_limits){REIN_OFF, REIN_OFF, REIN_OFF, REIN_OFF, 0, false};
   assert_int_equal(agent_new(&c, &a, &err), REIN_INPUT);
   assert_null(a);
   assert_int_equal(err.text, T_CORE_NO_LIMITS);

@@ -13,6 +13,33 @@ static void sums_up(struct play *p, struct play_reply *r) {
   r->usage.output = 200;
 }
 
+/* A resume builds no request of the past: sizes alone must lead to the same state. */
+static void check_measured(const struct play *p) {
+  struct arena arena;
+  struct agent_config config;
+  struct record_head head;
+  struct agent *agent;
+  struct action a;
+  struct event e;
+  struct str rest = buf_str(&p->journal), line;
+  arena_init(&arena, SIZE_MAX);
+  assert_true(str_next(&rest, '\n', &line));
+  assert_int_equal(record_read_start(&arena, line, toy_by_name, &config, &head, NULL), REIN_OK);
+  assert_int_equal(agent_new(&config, &agent, NULL), REIN_OK);
+  agent_measure(agent, true);
+  while (str_next(&rest, '\n', &line) && line.n) {
+    assert_int_equal(record_read(&arena, line, &e, NULL), REIN_OK);
+    (void)!agent_feed(agent, &e, NULL);
+    while (agent_next(agent, &a)) {}
+  }
+  struct agent_stats was = agent_stats(p->agent), now = agent_stats(agent);
+  assert_true(was.spent == now.spent && was.cost == now.cost && was.requests == now.requests);
+  assert_int_equal(agent_ended(agent)->outcome, agent_ended(p->agent)->outcome);
+  assert_true(str_eq(agent_text(agent), agent_text(p->agent)));
+  agent_free(agent);
+  arena_release(&arena);
+}
+
 static void check_wrapped(struct play *p, enum rein_outcome outcome) {
   assert_int_equal(p->done, outcome);
   assert_int_equal(agent_ended(p->agent)->outcome, outcome);
@@ -22,6 +49,7 @@ static void check_wrapped(struct play *p, enum rein_outcome outcome) {
   assert_true(str_is(agent_text(p->agent), "summary"));
   play_check_bodies(p);
   assert_int_equal(play_replay(p), agent_digest(p->agent));
+  check_measured(p);
 }
 
 static const struct model_facts priced = {.priced = true,
