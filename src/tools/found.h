@@ -16,7 +16,9 @@ struct found_note {
     FOUND_PIECES,
     FOUND_BINARY_REST,
     FOUND_LATE,
-    FOUND_UNREADABLE
+    FOUND_UNREADABLE,
+    FOUND_DECODED, /* a hit's file, which is CP949 as far as one can guess */
+    FOUND_UNKNOWN  /* a file in an encoding that is not known */
   } sort;
   int64_t line;
   int error;

@@ -10,6 +10,8 @@
 #define NODES_MAX (2 * GLOB_MAX + 2) /* at most two nodes come of one byte, and the end */
 #define NO_UTF8 0x110000u            /* an invalid byte, above all code points */
 #define NOWHERE UINT16_MAX
+#define PATH_BYTES_MAX 4096            /* Linux takes no longer one */
+#define FORM_ROOM (3 * PATH_BYTES_MAX) /* of it composed, which is longer but rarely */
 
 enum op { OP_CHAR, OP_ANY, OP_STAR, OP_DEEP, OP_CLASS, OP_SPLIT, OP_JUMP, OP_END };
 
@@ -33,6 +35,7 @@ struct glob {
   char text[GLOB_MAX];
   size_t text_n;
   struct states sets[2];
+  struct buf form; /* of a path, FORM_ROOM from the beginning: matching cannot fail */
 };
 
 /* ---- compiling ---------------------------------------------------------- */
@@ -169,6 +172,21 @@ static bool climbs(struct str pattern) {
   return false;
 }
 
+/* Name by name, so that a long path is none for utf8_compose. Borrowed. */
+static struct str composed(struct glob *glob, struct str path) {
+  struct str rest = path, name;
+  bool plain = true;
+  for (size_t i = 0; i < path.n && plain; i++)
+    plain = (unsigned char)path.p[i] < 0x80;
+  if (plain || path.n > PATH_BYTES_MAX) return path;
+  buf_reset(&glob->form);
+  while (str_next(&rest, '/', &name)) {
+    utf8_compose(&glob->form, name);
+    if (name.p + name.n < path.p + path.n) buf_c(&glob->form, '/');
+  }
+  return glob->form.fail ? path : buf_str(&glob->form);
+}
+
 enum rein_code glob_new(struct str pattern, struct glob **made, struct err *err) {
   *made = NULL;
   struct num_text room;
@@ -184,18 +202,24 @@ enum rein_code glob_new(struct str pattern, struct glob **made, struct err *err)
     pattern = str_part(pattern, 1, pattern.n);
   struct glob *glob = mem_zero(sizeof *glob);
   if (!glob) return ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  buf_init(&glob->form, FORM_ROOM);
   glob->whole_path = whole_path;
+  enum rein_code code = REIN_OK;
+  if (!buf_room(&glob->form, FORM_ROOM)) code = ERR(err, REIN_MEMORY, T_TOOLS_MEMORY);
+  if (!code) pattern = composed(glob, pattern);
+  if (pattern.n > GLOB_MAX) pattern = shown; /* not this one, then */
   glob->text_n = pattern.n;
   if (pattern.n) memcpy(glob->text, pattern.p, pattern.n);
-  enum rein_code code = compile(glob, shown, err);
+  if (!code) code = compile(glob, shown, err);
   if (code)
-    mem_free(glob);
+    glob_free(glob);
   else
     *made = glob;
   return code;
 }
 
 void glob_free(struct glob *glob) {
+  if (glob) buf_release(&glob->form);
   mem_free(glob);
 }
 
@@ -270,6 +294,7 @@ static uint16_t step(const struct glob *glob, uint16_t i, uint32_t cp) {
 bool glob_match(struct glob *glob, struct str path) {
   struct str folder, name;
   if (!glob->whole_path && str_split_last(path, '/', &folder, &name)) path = name;
+  path = composed(glob, path);
   struct states *now = &glob->sets[0], *then = &glob->sets[1];
   clear(now);
   add(now, 0);

@@ -8,6 +8,9 @@
  * a slash is matched against the name, at any depth; one with a slash against
  * the whole path.
  *
+ * Both are composed first (NFC), so a name taken apart as macOS writes it matches
+ * a glob as people type it, and the reverse.
+ *
  * Matching costs at most length of the path times length of the glob: all
  * places in the glob that are still possible move on together.
  */

@@ -267,7 +267,8 @@ const struct rein_tool tool_list_files = {
         "and coverage. The result is one path a line, sorted, relative to the project root, "
         "folders with a slash at "
         "the end; at most 1000 entries, and then a last line in square brackets says how many "
-        "there are.",
+        "there are. An empty folder, or a glob that nothing matches, is answered with a sentence "
+        "that says so, with how many were looked at.",
     .schema =
         "{\"type\":\"object\",\"properties\":{"
         "\"dir\":{\"type\":\"string\",\"description\":\"Folder to list, relative to the project "

@@ -6,6 +6,9 @@
 #include "base/utf8.h"
 #include "tools/kind.h"
 
+#define JUDGED_FEW 256u         /* bytes that tell UTF-8 */
+#define JUDGED_MANY (64u << 10) /* and anything else */
+
 /* ---- patterns ------------------------------------------------------------------------ */
 
 /* Whether the text is the same in all Unicode forms; then so is what it finds. */
@@ -51,6 +54,7 @@ enum rein_code scan_init(struct scan *scan, const struct scan_pattern *pattern,
   scan->looks = regex_looks(pattern->regex);
   buf_init(&scan->fixed, 3 * SCAN_BLOCK);
   buf_init(&scan->form, 16 * SCAN_BLOCK);
+  buf_init(&scan->korean, 4 * SCAN_WIDE_ROOM + SCAN_BLOCK);
   scan->block = mem_resize(NULL, SCAN_BLOCK);
   if (!scan->block) return REIN_MEMORY;
   enum rein_code code = regex_scratch_new(pattern->regex, &scan->scratch);
@@ -65,6 +69,7 @@ void scan_release(struct scan *scan) {
   mem_free(scan->wide_room);
   buf_release(&scan->fixed);
   buf_release(&scan->form);
+  buf_release(&scan->korean);
   *scan = (struct scan){.ended = true};
 }
 
@@ -76,7 +81,9 @@ void scan_file(struct scan *scan, int fd, size_t size) {
   scan->next_line = 1;
   scan->started = scan->eof = scan->nul = scan->ended = scan->checked = false;
   scan->piece = scan->inside = scan->line_done = false;
-  scan->wide = SCAN_BYTES;
+  scan->judged = false;
+  scan->encoding = ENCODING_UTF8;
+  scan->decode_fail = false;
   scan->wide_left = 0;
   scan->error = 0;
   scan->kind = T_NONE;
@@ -94,14 +101,27 @@ static void count_lines(struct scan *s) {
   s->counted = s->at;
 }
 
+/* How many bytes are ASCII before one that is not; eight at once. */
+static size_t ascii_front(struct str s) {
+  size_t i = 0;
+  for (; i + 32 <= s.n; i += 32) {
+    uint64_t w[4];
+    memcpy(w, s.p + i, sizeof w);
+    if ((w[0] | w[1] | w[2] | w[3]) & UINT64_C(0x8080808080808080)) break;
+  }
+  while (i < s.n && !((unsigned char)s.p[i] & 0x80))
+    i++;
+  return i;
+}
+
 /* Reads until there is a whole line, the block is full, or the file ends. */
 static bool read_lines(struct scan *s) {
   size_t fresh = s->n;
   while (!s->eof && !s->error && s->n < SCAN_BLOCK) {
     size_t before = s->n;
     if (!scan_read(s)) return false;
-    if (s->n == before && s->wide != SCAN_BYTES && SCAN_BLOCK - s->n < 16) break;
-    if (!s->started && s->n >= 2 && s->wide == SCAN_BYTES) return true;
+    if (s->n == before && scan_decodes(s) && SCAN_BLOCK - s->n < SCAN_ROOM_LEAST) break;
+    if (!s->started && s->n >= 2) return true;
     if (memchr(s->block + fresh, '\n', s->n - fresh)) break;
   }
   return true;
@@ -120,18 +140,64 @@ static void stop_at_nul(struct scan *s, size_t fresh) {
 /* What the first bytes say; false: no memory. */
 static bool begin_file(struct scan *s) {
   struct str head = {s->block, s->n};
-  s->kind = kind_by_magic(head);
-  if (s->kind == T_TOOLS_KIND_UTF16) {
-    s->kind = T_NONE;
-    scan_go_wide(s, head.p[0] == '\xfe');
-    s->started = true;
-    return read_lines(s);
-  }
+  size_t mark = 0, seen = s->n < KIND_HEAD ? s->n : KIND_HEAD;
   s->started = true;
-  size_t seen = s->n < KIND_HEAD ? s->n : KIND_HEAD;
-  if (s->kind == T_NONE && memchr(s->block, 0, seen)) s->kind = T_TOOLS_KIND_OTHER;
+  s->kind = kind_by_magic(head);
+  bool zero = s->kind == T_NONE && memchr(s->block, 0, seen);
+  if (zero || s->kind == T_TOOLS_KIND_UTF16) {
+    enum encoding encoding = encoding_of(head, s->size && s->read == s->size, &mark);
+    bool wide = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE;
+    s->kind = wide ? T_NONE : T_TOOLS_KIND_OTHER;
+    if (wide) scan_decode(s, encoding, 0, mark);
+    return !wide || read_lines(s);
+  }
   bool line = s->kind != T_NONE || memchr(s->block, '\n', s->n);
   return line || read_lines(s);
+}
+
+/* How far the block holds whole lines, or its piece of one */
+static void mark_lines(struct scan *s) {
+  const char *end = s->n ? memrchr(s->block, '\n', s->n) : NULL;
+  s->piece = !end && !s->eof;
+  s->ready = s->eof || !end ? s->n : (size_t)(end - s->block) + 1;
+}
+
+/* Of these bytes, all whole lines or one piece, which begin with one that is not
+ * ASCII. UTF-8 is told by a few of them; anything else is looked at longer. */
+static enum encoding judge(const struct scan *s, struct str bytes) {
+  size_t mark = 0;
+  struct str few = str_part(bytes, 0, JUDGED_FEW), many = str_part(bytes, 0, JUDGED_MANY);
+  size_t bad = utf8_bad(few);
+  if (bad == few.n || (few.n < bytes.n && few.n - bad < 4)) return ENCODING_UTF8;
+  bool whole = many.n == bytes.n && !s->piece;
+  switch (encoding_of(many, whole, &mark)) {
+  case ENCODING_CP949: return ENCODING_CP949;
+  case ENCODING_UTF8: return ENCODING_UTF8;
+  case ENCODING_UTF16LE:
+  case ENCODING_UTF16BE:
+  case ENCODING_BINARY:
+  case ENCODING_OTHER: break;
+  }
+  return ENCODING_OTHER;
+}
+
+/* The first byte that is not ASCII tells what the file's text is in. False: no
+ * memory. */
+static bool judge_lines(struct scan *s) {
+  struct str lines = {s->block, s->ready};
+  size_t from = s->judged ? lines.n : ascii_front(lines);
+  if (from == lines.n) return true;
+  s->judged = true;
+  enum encoding encoding = judge(s, str_part(lines, from, lines.n));
+  if (encoding != ENCODING_CP949) {
+    s->encoding = encoding;
+    return true;
+  }
+  scan_decode(s, encoding, from, s->read - (s->n - from));
+  if (!read_lines(s)) return false;
+  stop_at_nul(s, from);
+  mark_lines(s);
+  return true;
 }
 
 /* Reads on behind what is left, which stands at the front. SCAN_HIT: it did. */
@@ -145,14 +211,6 @@ static enum scan_event read_on(struct scan *s) {
   return SCAN_HIT;
 }
 
-/* How far the block holds whole lines, or its piece of one; false: nothing. */
-static bool mark_lines(struct scan *s) {
-  const char *end = s->n ? memrchr(s->block, '\n', s->n) : NULL;
-  s->piece = !end && !s->eof;
-  s->ready = s->eof || !end ? s->n : (size_t)(end - s->block) + 1;
-  return s->ready > 0;
-}
-
 /* Moves what is left to the front and reads on. SCAN_HIT: there are lines;
  * SCAN_LONG: there is the first piece of one. */
 static enum scan_event refill(struct scan *s) {
@@ -163,7 +221,10 @@ static enum scan_event refill(struct scan *s) {
   s->at = s->ready = s->counted = 0;
   enum scan_event event = read_on(s);
   if (event != SCAN_HIT) return event;
-  if (!mark_lines(s)) return s->nul ? SCAN_BINARY : SCAN_END;
+  mark_lines(s);
+  if (!judge_lines(s)) return SCAN_MEMORY;
+  if (s->error) return SCAN_ERROR;
+  if (s->ready == 0) return s->nul ? SCAN_BINARY : SCAN_END;
   struct str lines = {s->block, s->ready};
   if (s->looks && !regex_look_at(s->pattern->regex, s->scratch, lines)) return SCAN_MEMORY;
   return s->piece && !s->inside ? SCAN_LONG : SCAN_HIT;
@@ -229,16 +290,10 @@ static enum scan_event event_of(enum regex_hit hit) {
   return SCAN_END;
 }
 
-static bool is_ascii(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if (s.p[i] & 0x80) return false;
-  return true;
-}
-
 /* The line composed, where it is not: a name or a text from macOS. */
 static enum scan_event match_form(struct scan *s, bool inside) {
   uint32_t cp;
-  if (!s->pattern->composed || is_ascii(s->text)) return SCAN_END;
+  if (!s->pattern->composed || ascii_front(s->text) == s->text.n) return SCAN_END;
   buf_reset(&s->form);
   utf8_form(&s->form, s->text, UTF8_COMPOSED);
   if (s->form.fail) return SCAN_MEMORY;

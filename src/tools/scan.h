@@ -8,13 +8,15 @@
  * Streams in blocks. A line ends with LF or CR LF, and neither is part of it; but
  * where the pattern names the carriage return itself, the line is also tried with
  * it. A line longer than a block is searched in pieces that overlap: ^ still means
- * its true start, $ may be a piece's end. UTF-16 with its mark is searched as
- * UTF-8; a line of CP949 is, where it can be nothing else.
+ * its true start, $ may be a piece's end. UTF-16 and CP949 are told as read_file
+ * tells them and searched as UTF-8, CP949 from the first byte on that is not ASCII.
+ * Bytes of an encoding that is not known are U+FFFD, and `encoding` says so.
  */
 #pragma once
 
 #include "regex/regex.h"
 #include "tools/call.h"
+#include "tools/encoding.h"
 
 #define SCAN_BLOCK (1u << 20)  /* of a file in memory */
 #define SCAN_READ (256u << 10) /* read at once where lines end: it stays in the cache */
@@ -47,7 +49,7 @@ struct scan {
   struct regex_scratch *scratch, *composed_scratch;
   struct call_clock clock;
   char *block, *wide_room;
-  struct buf fixed, form;
+  struct buf fixed, form, korean;
   bool looks; /* the pattern has a fast first look */
 
   int fd;
@@ -57,11 +59,13 @@ struct scan {
   size_t counted;      /* next_line is the line's that begins here */
   int64_t next_line;
   bool started, eof, nul, ended, checked;
-  bool piece;     /* the block holds no line end */
-  bool inside;    /* `at` stands inside a line that began in an earlier block */
-  bool line_done; /* of that line: it is reported, the rest is passed over */
-  enum { SCAN_BYTES, SCAN_LITTLE, SCAN_BIG } wide; /* UTF-16, and its order */
-  size_t wide_left;                                /* bytes in wide_room */
+  bool piece;             /* the block holds no line end */
+  bool inside;            /* `at` stands inside a line that began in an earlier block */
+  bool line_done;         /* of that line: it is reported, the rest is passed over */
+  bool judged;            /* a byte that is not ASCII was met: `encoding` is told by it */
+  enum encoding encoding; /* so far; UTF-16 and CP949 are decoded */
+  size_t wide_left;       /* bytes in wide_room */
+  bool decode_fail;       /* no memory */
 
   int64_t line;           /* of the event */
   struct str text, match; /* borrowed until the next call */

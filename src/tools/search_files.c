@@ -33,9 +33,10 @@ struct search {
   struct call_clock clock;
   struct buf hits, notes;
   int64_t shown, files, costly, pieces, rests;
-  struct places unreadable;
+  struct places unreadable, decoded, unknown;
   int unreadable_error;
   bool more, late;
+  bool plain; /* the pattern is ASCII, which is the same in each encoding */
   atomic_bool stop;
   enum rein_code fail;
 };
@@ -74,10 +75,20 @@ static size_t take_event(struct search *s, struct scan *scan, enum scan_event ev
   return 0;
 }
 
+/* What is to be told of its encoding; a guess is told where it shows. */
+static size_t note_encoding(const struct search *s, const struct scan *scan, struct found *f,
+                            struct str path, bool hit) {
+  bool unknown = scan->encoding == ENCODING_OTHER && !s->plain;
+  if (unknown) found_note(f, FOUND_UNKNOWN, path, 0, 0);
+  if (scan->encoding == ENCODING_CP949 && hit) found_note(f, FOUND_DECODED, path, 0, 0);
+  return unknown;
+}
+
 static size_t search_file(struct search *s, unsigned thread, struct found *f, int fd, size_t size,
                           struct str path) {
   struct scan *scan = &s->scans[thread];
   size_t weight = 0;
+  int64_t hits = f->hits;
   enum scan_event event;
   if (!scan->block && scan_init(scan, &s->pattern, s->clock)) f->fail = REIN_MEMORY;
   if (f->fail) return 1;
@@ -85,7 +96,7 @@ static size_t search_file(struct search *s, unsigned thread, struct found *f, in
   scan_file(scan, fd, size);
   while (weight < WEIGHT_ENOUGH && !f->fail && (event = scan_next(scan)) != SCAN_END)
     weight += take_event(s, scan, event, f, path);
-  return weight;
+  return weight + note_encoding(s, scan, f, path, f->hits > hits);
 }
 
 static size_t visit_file(struct search *s, unsigned thread, struct found *f,
@@ -156,6 +167,8 @@ static void take_note(struct search *s, const struct found_note *n) {
     if (s->unreadable.n == 0) s->unreadable_error = n->error;
     places_add(&s->unreadable, found_note_path(n));
     return;
+  case FOUND_DECODED: places_add(&s->decoded, found_note_path(n)); return;
+  case FOUND_UNKNOWN: places_add(&s->unknown, found_note_path(n)); return;
   }
 }
 
@@ -193,6 +206,14 @@ static struct str shown_dir(const struct rein_call *call) {
   return dir.n ? dir : STR(".");
 }
 
+static void note_places(struct search *s, enum text_id id, const struct places *p) {
+  struct num_text n;
+  if (!p->n) return;
+  CALL_NOTE(&s->notes, s->call, id, str_num(&n, p->n), buf_str(&p->first));
+  buf_c(&s->notes, '\n');
+  if (p->first.fail) s->fail = p->first.fail;
+}
+
 static void note_end(struct search *s) {
   struct num_text a, b;
   enum rein_lang lang = call_lang(s->call);
@@ -206,6 +227,8 @@ static void note_end(struct search *s) {
               buf_str(&s->unreadable.first), str_of(strerrordesc_np(s->unreadable_error)));
     buf_c(&s->notes, '\n');
   }
+  note_places(s, T_TOOLS_SEARCH_DECODED, &s->decoded);
+  note_places(s, T_TOOLS_SEARCH_UNKNOWN, &s->unknown);
   folder_note(&s->folder, s->call, &s->notes);
   if (s->more) {
     TEXT_PUT(&s->notes, lang, T_TOOLS_SEARCH_MORE, str_num(&a, s->shown));
@@ -284,6 +307,13 @@ static int search(struct search *s) {
   return code ? call_fail(s->call, &err) : give(s);
 }
 
+/* Whether the pattern names no character outside of ASCII, nor one by its number. */
+static bool is_plain(struct str pattern) {
+  for (size_t i = 0; i < pattern.n; i++)
+    if ((unsigned char)pattern.p[i] >= 0x80) return false;
+  return !str_has(pattern, STR("\\u")) && !str_has(pattern, STR("\\x"));
+}
+
 static int search_with(struct rein_call *call, const struct scan_pattern *pattern) {
   struct search *s = mem_zero(sizeof *s);
   if (!s) return REIN_MEMORY;
@@ -295,11 +325,16 @@ static int search_with(struct rein_call *call, const struct scan_pattern *patter
   buf_init(&s->hits, TEXT_MAX);
   buf_init(&s->notes, TEXT_MAX);
   places_init(&s->unreadable);
+  places_init(&s->decoded);
+  places_init(&s->unknown);
+  s->plain = is_plain(call_text(call, "pattern"));
   int answer = search(s);
   for (unsigned i = 0; i < WALK_THREADS_MAX; i++)
     scan_release(&s->scans[i]);
   folder_release(&s->folder);
   places_release(&s->unreadable);
+  places_release(&s->decoded);
+  places_release(&s->unknown);
   buf_release(&s->notes);
   buf_release(&s->hits);
   mem_free(s);
@@ -325,7 +360,8 @@ const struct rein_tool tool_search_files = {
         "find where something is named, defined or used. The result is one path:line:text per "
         "matching line, in the order of the paths, at most 20; long lines are cut around the "
         "match. It skips binary files, links, what .gitignore names, and folders named .git, "
-        "node_modules, dist or coverage (name such a file or folder as dir to search in it). When "
+        "node_modules, dist or coverage (name such a file or folder as dir to search in it). CP949 "
+        "and UTF-16 are searched decoded. When "
         "nothing matches it says so, with the number of files searched; lines in square brackets "
         "at the end say what was left out.",
     .schema =

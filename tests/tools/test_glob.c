@@ -52,6 +52,13 @@ static const struct {
     {"?.c", "\xea\xb0\x80.c", true},
     {"?.c", "\xf0\x9f\x99\x82.c", true},
     {"?.c", ".c", false},
+    /* composed or taken apart (macOS), in the glob or in the name */
+    {"\xea\xb0\x80*", "\xe1\x84\x80\xe1\x85\xa1.c", true},
+    {"\xe1\x84\x80\xe1\x85\xa1*", "\xea\xb0\x80.c", true},
+    {"?.c", "\xe1\x84\x80\xe1\x85\xa1.c", true},
+    {"\xea\xb0\x80/*.c", "\xe1\x84\x80\xe1\x85\xa1/x.c", true},
+    {"[\xea\xb0\x80-\xeb\x82\x98]/**", "\xe1\x84\x80\xe1\x85\xa1/x/y", true},
+    {"\xea\xb0\x80/", "\xea\xb0\x80", false},
     {"x/?", "x/y", true},
     {"x?y/z", "x/y/z", false},
     {"[a-c].c", "b.c", true},

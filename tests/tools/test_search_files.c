@@ -217,6 +217,63 @@ static void utf16(void **state) {
   house_drop(&h);
 }
 
+#define KOREAN "\xc7\xd1\xb1\xdb" /* 한글 in CP949 */
+
+/* A file that is not UTF-8 is read as read_file reads it, and that is said. */
+static void korean(void **state) {
+  (void)state;
+  struct house h;
+  struct buf file;
+  open_house(&h);
+  house_file(&h, "a.txt", STR("int x;\r\n// " KOREAN " one\r\nplain\n" KOREAN "\n"));
+  assert_string_equal(
+      find(&h, "한글( one)?$"),
+      "a.txt:2:// 한글 one\na.txt:4:한글\n[1 files with hits are not UTF-8 and were "
+      "read as CP949 (EUC-KR), a guess from their bytes; the first one is a.txt]");
+  assert_has(find(&h, "[가-힣]+ o"), "a.txt:2:// 한글 one\n");
+  assert_has(find(&h, "\\ud55c."), "a.txt:4:한글\n");
+  assert_has(find(&h, "one"), "a.txt:2:// 한글 one\n");
+  assert_has(find(&h, "^plain$"), "a.txt:3:plain\n");
+  assert_has(find(&h, "nowhere"), "no match for /nowhere/ in 1 files");
+  assert_has_not(buf_z(&h.answer), "CP949");
+  assert_has(house_json(&h, "search_files", "{\"pattern\":\"한글\",\"dir\":\"a.txt\"}"),
+             "a.txt:4:");
+  /* the first byte that is not ASCII at every place around blocks and reads */
+  buf_init(&file, 8u << 20);
+  static const size_t places[] = {SCAN_READ, SCAN_BLOCK, 3 * SCAN_READ};
+  for (size_t i = 0; i < 3; i++)
+    for (size_t off = 0; off < 12; off++) {
+      buf_reset(&file);
+      while (file.n < places[i] - off)
+        buf_c(&file, file.n % 100 == 99 ? '\n' : 'x');
+      for (int k = 0; k < 30; k++)
+        buf_lit(&file, KOREAN KOREAN);
+      buf_lit(&file, "!\n" KOREAN);
+      house_file(&h, "a.txt", buf_str(&file));
+      assert_has(find(&h, "한글한글!$"), "한글한글!\n[1 files");
+      assert_has(find(&h, "^한글$"), ":한글\n");
+    }
+  buf_reset(&file);
+  buf_lit(&file, KOREAN); /* and one line without an end, longer than a block */
+  for (size_t i = 0; i < SCAN_BLOCK; i++)
+    buf_lit(&file, KOREAN);
+  buf_lit(&file, "!\n" KOREAN "?");
+  house_file(&h, "a.txt", buf_str(&file));
+  assert_has(find(&h, "한글!"), "한글!\n");
+  assert_has(find(&h, "^한글.$"), "a.txt:2:한글?\n");
+  house_file(&h, "a.txt", STR("caf\xe9 x\n"));
+  assert_has(find(&h, "é"),
+             "no match for /é/ in 1 files\n[1 files are in an encoding that is not known");
+  assert_has_not(find(&h, "x"), "[");
+  house_file(&h, "a.txt", STR("n\0e\0e\0d\0\n\0\x00\xac\n\0"));
+  assert_string_equal(find(&h, "^(need|가)$"), "a.txt:1:need\na.txt:2:가");
+  h.house.model_lang = REIN_KOREAN;
+  house_file(&h, "a.txt", STR(KOREAN "\n"));
+  assert_has(find(&h, "한글"), "CP949(EUC-KR)로 읽었습니다. 첫 파일은 a.txt입니다.");
+  buf_release(&file);
+  house_drop(&h);
+}
+
 /* Pipes, sockets and devices are passed over without being opened. */
 static void odd_kinds(void **state) {
   (void)state;
@@ -513,23 +570,15 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits),
-      cmocka_unit_test(refuses),
-      cmocka_unit_test(bounds),
-      cmocka_unit_test(odd_files),
-      cmocka_unit_test(catastrophes),
-      cmocka_unit_test(gives_up_in_words),
-      cmocka_unit_test(beside_and_out),
-      cmocka_unit_test(big_files),
-      cmocka_unit_test(blocks),
-      cmocka_unit_test(pieces),
-      cmocka_unit_test(unicode_forms),
-      cmocka_unit_test(line_ends),
-      cmocka_unit_test(utf16),
-      cmocka_unit_test(odd_kinds),
-      cmocka_unit_test(same_with_threads),
-      cmocka_unit_test(cancelled),
-      cmocka_unit_test(no_memory),
+      cmocka_unit_test(hits),           cmocka_unit_test(refuses),
+      cmocka_unit_test(bounds),         cmocka_unit_test(odd_files),
+      cmocka_unit_test(catastrophes),   cmocka_unit_test(gives_up_in_words),
+      cmocka_unit_test(beside_and_out), cmocka_unit_test(big_files),
+      cmocka_unit_test(blocks),         cmocka_unit_test(pieces),
+      cmocka_unit_test(unicode_forms),  cmocka_unit_test(line_ends),
+      cmocka_unit_test(utf16),          cmocka_unit_test(korean),
+      cmocka_unit_test(odd_kinds),      cmocka_unit_test(same_with_threads),
+      cmocka_unit_test(cancelled),      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
