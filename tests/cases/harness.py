@@ -34,7 +34,7 @@ def event(kind, **members):
     return f"event: {kind}\ndata: " + json.dumps({"type": kind, **members}, ensure_ascii=False) + "\n\n"
 
 
-def start(input_tokens=10):
+def start(input_tokens=2000):  # a count that a request with all tools can have
     return event("message_start", message={
         "id": "msg_m1", "type": "message", "role": "assistant", "model": "mock-1", "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": {"input_tokens": input_tokens, "output_tokens": 1}})

@@ -27,7 +27,7 @@ class Output(CliTest):
                                      '[turn 1] model requests tool: read_file({"path": "README.md"})',
                                      '[turn 1] tool returned: "# 안녕\\nsecond\\n"',
                                      "[turn 2] model wraps up (end_turn)"])
-        self.assertRegex(lines[4], r"^1 tool turn, 2 model requests, 20 tokens in, 40 out, \d+\.\d s$")
+        self.assertRegex(lines[4], r"^1 tool turn, 2 model requests, 4,000 tokens in, 40 out, \d+\.\d s$")
         self.assertEqual(lines[5:], [""])
 
     def test_text_in_korean(self):
@@ -63,7 +63,7 @@ class Output(CliTest):
         self.assertEqual(list(told), MEMBERS)
         self.assertEqual((told["outcome"], told["exit"], told["text"], told["turns"], told["requests"]),
                          ("finished", 0, "done", 1, 2))
-        self.assertEqual(told["usage"]["total"], 60)
+        self.assertEqual(told["usage"]["total"], 4040)
 
     def test_stream(self):
         model = self.model(calls(("get_time", {}), text="I look."), says("done"))
