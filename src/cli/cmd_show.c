@@ -84,6 +84,13 @@ static enum rein_code show_meter(struct cli *cli, struct journal *journal, struc
   return code;
 }
 
+/* What the records as a whole say. */
+static enum rein_code tell_more(struct cli *cli, struct journal *journal, bool text,
+                                struct err *err) {
+  enum rein_code code = text ? show_meter(cli, journal, err) : REIN_OK;
+  return code ? code : diagnosis_tell(cli, journal, text, err);
+}
+
 static int show(struct cli *cli, struct journal *journal) {
   struct err err = {0};
   struct str line;
@@ -103,8 +110,7 @@ static int show(struct cli *cli, struct journal *journal) {
     if (!code) screen_answer(&cli->screen, buf_str(&out));
     buf_release(&out);
   }
-  if (!code) code = diagnosis_tell(cli, journal, text, &err);
-  if (!code && text) code = show_meter(cli, journal, &err);
+  if (!code) code = tell_more(cli, journal, text, &err);
   if (!code) return cli_exit(cli, 0);
   int exit = cli_fail(cli, &err);
   return code == REIN_MEMORY ? exit : rein_outcome_exit(REIN_OUTCOME_STORE_FAILED);

@@ -259,11 +259,13 @@ void send_deliver(struct run *run, uint32_t id) {
     if (!secret_tidy_fault(&s->arena, &run->key, &fault)) run_break_memory(run);
     event.fault = &fault;
   }
+  /* The event may be given the masked copy, which is gone after its delivery. */
+  const struct reply *said = event.reply;
   size_t notes = run->note_count;
   struct agent_stats before = agent_stats(run->agent);
   run_deliver(run, &event);
   if (agent_withdrew(run->agent)) withdraw(s);
-  if (event.kind == EVENT_REPLY) tell_doubts(run, event.reply, &before, s->body_n);
+  if (event.kind == EVENT_REPLY) tell_doubts(run, said, &before, s->body_n);
   /* What the machine wanted at once (a rewrite, a reservation) is noted already. */
   if (event.kind == EVENT_FAILED) tell_failure(run, s, &fault, run->note_count > notes);
   sending_free(s);

@@ -248,7 +248,7 @@ static bool refuse_sockets(scmp_filter_ctx ctx, const struct sandbox *s) {
     from = (uint64_t)kept[i] + 1;
   }
   return ok && went(seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(socket), 1,
-                                     SCMP_A0(SCMP_CMP_GT, AF_NETLINK)));
+                                     SCMP_A0(SCMP_CMP_GT, AF_NETLINK, 0)));
 }
 
 static bool fill(scmp_filter_ctx ctx, const struct sandbox *s) {

@@ -90,7 +90,8 @@ static const struct members *lone_members(const struct sub *sub) {
 /* What its only rule about strings says, where that is a few values. */
 static const struct values *lone_words(const struct sub *sub) {
   const struct values *found = NULL;
-  for (const struct rule *rule = sub->rules; rule < sub->rules + sub->rule_n; rule++) {
+  for (size_t i = 0; i < sub->rule_n; i++) {
+    const struct rule *rule = &sub->rules[i];
     if (!(rule->kinds & TYPE_STRING)) continue;
     if (found || rule->op != RULE_VALUES || rule->values->slot) return NULL;
     found = rule->values;

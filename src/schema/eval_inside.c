@@ -48,9 +48,14 @@ static bool eval_marking(struct check *c, const struct members *m, const struct 
   return value->twin ? has_required(c, m, value) : required >= m->required;
 }
 
+/* Nothing is added to the NULL of an empty list. */
+static inline const struct member *members_end(const struct members *m) {
+  return m->n ? m->v + m->n : m->v;
+}
+
 bool eval_members(struct check *c, const struct members *m, const struct json *value,
                   struct seen *seen) {
-  const struct member *next = m->v, *end = m->n ? m->v + m->n : next;
+  const struct member *next = m->v, *end = members_end(m);
   size_t required = 0;
   if (!check_spend(c, (int64_t)value->count)) return false;
   if (seen || m->pattern_n || value->twin) return eval_marking(c, m, value, seen);

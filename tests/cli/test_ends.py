@@ -108,7 +108,7 @@ class Keys(CliTest):
     def test_a_key_split_on_the_screen(self):
         terminal = self.terminal("x", model=self.model(self.parts("it is ", KEY[:3], KEY[3:9], KEY[9:], " so sk")),
                                  ANTHROPIC_API_KEY=KEY)
-        self.assertEqual(terminal.wait(), 0)
+        self.assertEqual(terminal.wait(), 0, terminal.text)
         self.assertIn("it is [key] so sk", terminal.text)
 
     def test_what_only_begins_like_a_key_is_shown(self):

@@ -49,7 +49,8 @@ class Journals(CliTest):
         for cut in range(last + 1, len(whole) - 1, 40):
             ended = self.rein("show", self.put(whole[:cut]))
             self.assertEqual(ended.code, 0, ended.err)
-            self.assertEqual(len(ended.out.splitlines()), len(lines) - 1)
+            records = [l for l in ended.out.splitlines() if not l.startswith("cache of request")]
+            self.assertEqual(len(records), len(lines) - 1)
             self.assertIn("its last line is torn", ended.err)
         glued = lines[0] + lines[1].rstrip() + b"".join(lines[2:])
         self.assertEqual(self.rein("replay", self.put(glued)).code, 0)

@@ -61,7 +61,7 @@ REFUSED = [
     (["tools", "test", "x"], "rein tools test is not built yet"),
     (["help", "nonsense"], "no command \"nonsense\""),
 ]
-LATER = ["--pack=x", "--effort=high", "--sandbox=off"]
+LATER = ["--pack=x", "--effort=high"]
 LATER_COMMANDS = ["pack",
                   "init", "submit", "worker", "approve", "mcp"]
 PAGES = [("docs/rein.1", ["--man"]), ("docs/config.schema.json", ["--schema"]),

@@ -273,7 +273,7 @@ class Tools(CliTest):
         self.assertEqual([t["name"] for t in told], ["get_time", "read_file", "list_files", "search_files",
                                                      "github_repo_info", "write_file", "edit_file", "delete_file",
                                                      "write_report", "exec", "git_diff"])
-        self.assertEqual([t["verdict"] for t in told], ["deny"] + ["allow"] * 4 + ["ask"] * 3 + ["allow"])
+        self.assertEqual([t["verdict"] for t in told], ["deny"] + ["allow"] * 4 + ["ask"] * 3 + ["allow", "ask", "allow"])
         self.assertEqual(told[1]["schema"]["required"], ["path"])
         self.assertEqual(told[5]["touches"], ["writes"])
         text = self.rein("tools").out

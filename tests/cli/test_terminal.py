@@ -29,7 +29,7 @@ class Screen(CliTest):
         self.assertEqual(lines[4], "[turn 2] model wraps up (end_turn)")
         self.assertTrue(lines[5].startswith("1 tool turn, 2 model requests"), lines)
         self.assertEqual(lines[6:], [""], "nothing of the status line is left")
-        self.assertRegex(terminal.text, r"turns 1/30 \| tokens 30/300k \| 0:00 \| waiting for the model")
+        self.assertRegex(terminal.text, r"turns 1/30 \| tokens 2.0k/300k \| 0:00 \| waiting for the model")
         self.assertIn("\x1b[2m", terminal.text)
 
     def test_no_color(self):

@@ -152,8 +152,10 @@ static void sums(void **state) {
   struct agent_stats stats = {.turns = 2,
                               .requests = 3,
                               .spent = 12345,
+                              .cost = -1,
                               .usage = {.input = 1000000, .cache_read = 234567, .output = 89}};
-  struct rein_limits limits = {.max_turns = 30, .token_budget = 300000, .time_ms = REIN_OFF};
+  struct rein_limits limits = {
+      .max_turns = 30, .token_budget = 300000, .cost_uusd = REIN_OFF, .time_ms = REIN_OFF};
   struct buf b;
   (void)state;
   buf_init(&b, 4096);
@@ -167,7 +169,8 @@ static void sums(void **state) {
   buf_reset(&b);
   status_put(&b, REIN_ENGLISH, &stats, &limits, 3725000, STR("exec"));
   assert_string_equal(buf_z(&b), "turns 2/30 | tokens 12.3k/300k | 1:02:05 | exec");
-  limits = (struct rein_limits){.max_turns = REIN_OFF, .token_budget = REIN_OFF, .time_ms = 600000};
+  limits = (struct rein_limits){
+      .max_turns = REIN_OFF, .token_budget = REIN_OFF, .cost_uusd = REIN_OFF, .time_ms = 600000};
   stats.spent = 1234567;
   buf_reset(&b);
   status_put(&b, REIN_KOREAN, &stats, &limits, 65000, STR("x"));

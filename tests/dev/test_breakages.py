@@ -30,7 +30,7 @@ BREAKAGES = {
     "a loop without any bound": ("src/core/agent.c", [
         ("  code = gate(a, &closed, err);\n  if (code || closed) return code;\n  size_t culprit;",
          "  closed = false;\n  (void)gate;\n  size_t culprit;"),
-        ("if (output < 0) return end_tokens(a, bound, err);", "if (output < 0) output = OUTPUT_LIMIT_MIN;"),
+        ("if (output < 0) return end_budget(a, bound, err);", "if (output < 0) output = OUTPUT_LIMIT_MIN;"),
         ("  case PROGRESS_STOP:\n    return end_loop(a, culprit, err);\n", "  case PROGRESS_STOP:\n"),
         ("if (say != PROGRESS_STOP_IDLE) return first_attempt(a, err);",
          "if (say <= PROGRESS_NO_MEMORY) return first_attempt(a, err);"),

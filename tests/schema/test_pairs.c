@@ -76,16 +76,14 @@ static void compile_once(struct pair *p) {
 }
 
 static void check_once(struct pair *p) {
-  static volatile unsigned sum;
   struct err err; /* filled, for the other validator says what is wrong too */
   for (const struct json *v = p->values; v; v = v->next)
-    sum += schema_check(p->schema, v, &err) == REIN_OK;
+    if (schema_check(p->schema, v, &err) == REIN_MEMORY) abort();
 }
 
 static void judge_once(struct pair *p) {
-  static volatile unsigned sum;
   for (const struct json *v = p->values; v; v = v->next)
-    sum += schema_check(p->schema, v, NULL) == REIN_OK;
+    if (schema_check(p->schema, v, NULL) == REIN_MEMORY) abort();
 }
 
 static double best_ns(struct pair *p, void (*once)(struct pair *p)) {
