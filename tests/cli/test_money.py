@@ -69,7 +69,7 @@ class Money(CliTest):
         self.write("c.json", '{"cost_limit": 1.5, "models": {"unheard-of": {"input": 1, "output": 2}}}')
         model, ended = self.run_of("--config", "c.json", "--output", "json", answers=[says("done")],
                                    name="anthropic/unheard-of")
-        self.assertEqual(json.loads(ended.out)["cost_usd"], 0.00005, ended.err)
+        self.assertEqual(json.loads(ended.out)["cost_usd"], 0.00204, ended.err)  # 2,000 in, 20 out
         self.write("c.json", '{"models": {"x": {"input": 1}}}')
         model, ended = self.run_of("--config", "c.json", answers=[says("done")])
         self.assertEqual(ended.code, 2)
