@@ -26,7 +26,6 @@ enum {
 struct guard_setup {
   uint32_t magic, bytes;
   uint32_t confine;         /* 0: level off, nothing but ending what is left */
-  uint32_t own_pids;        /* a pid namespace ends with the guard */
   uint32_t kill_shared;     /* Landlock does not keep signals in: the filter has to */
   uint32_t watch_procs;     /* rlimits do not hold for this user: count processes; 0: no */
   int32_t parent;           /* rein's pid, as seen where signals are not kept in */

@@ -135,7 +135,7 @@ void tree_end(const struct guard *g, bool at_once) {
   if (!l) return; /* the command dies with its guard; what it left is the namespace's */
   if (!at_once) ask_to_end(l);
   bool rest = at_once || !ends_in(g->setup.grace_ms);
-  for (unsigned round = 0; rest && !g->setup.own_pids && round < ROUNDS_MAX && reap(); round++) {
+  for (unsigned round = 0; rest && round < ROUNDS_MAX && reap(); round++) {
     stop_all(l);
     send_all(l, SIGKILL);
     pause_ms(2);

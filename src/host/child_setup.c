@@ -148,7 +148,6 @@ int child_setup(struct child *c, struct err *err) {
   struct guard_setup s = {.magic = GUARD_MAGIC, .grace_ms = GRACE_MS};
   struct buf b;
   uint32_t folder = 0;
-  s.own_pids = box->level == SANDBOX_FULL;
   if (box->level != SANDBOX_OFF) confine(c, &s);
   buf_init(&b, GUARD_BYTES_MAX);
   buf_put(&b, (struct str){(const char *)&s, sizeof s});

@@ -46,8 +46,9 @@ static void hide(struct words *w, const char *path) {
 }
 
 static void add_system(struct words *w, bool network) {
-  static const char *const first[] = {"--unshare-user", "--unshare-pid", "--unshare-ipc",
-                                      "--unshare-uts", "--unshare-cgroup-try"};
+  static const char *const first[] = {"--unshare-user",    "--unshare-pid",
+                                      "--unshare-ipc",     "--unshare-uts",
+                                      "--die-with-parent", "--unshare-cgroup-try"};
   for (size_t i = 0; i < sizeof first / sizeof *first; i++)
     words_add(w, first[i]);
   if (!network) words_add(w, "--unshare-net");
