@@ -22,7 +22,7 @@ MAKEFLAGS += --no-builtin-rules $(JOBFLAG)
 CLANG ?= clang
 VERSION := 0.1.0
 
-PURE := base text json regex schema policy rpc core wire
+PURE := base text json regex schema policy pack rpc core wire
 HOSTED := host store tools driver
 FLOORS := $(PURE) $(HOSTED) cli
 
@@ -99,6 +99,10 @@ $(B)/guard: $(sort $(wildcard src/child/*.c)) $(wildcard src/child/*.h) Makefile
 
 $(VARIANTS:%=$(B)/%/obj/src/host/guard_image.o): $(B)/guard
 $(VARIANTS:%=$(B)/%/obj/src/host/guard_image.o): EXTRA = -DGUARD_FILE='"$(B)/guard"'
+
+# Packs and their form are read into objects by the assembler, which tells make nothing.
+$(foreach v,$(VARIANTS),$(B)/$(v)/obj/src/pack/shape.o $(B)/$(v)/obj/src/pack/shipped.o): \
+  $(wildcard packs/*.json)
 
 # ---- objects, archives, tests: the same for each variant ---------------------
 # Results are written beside their place and moved in, so that two makes in one

@@ -15,6 +15,9 @@
 
 struct command;
 
+#define PACKS_MAX 16 /* a run with more services than that has more than one job */
+
+struct declared;
 struct cli {
   struct arena arena;
   char *const *envp;
@@ -25,9 +28,11 @@ struct cli {
   const struct command *command;
   struct str words[WORDS_MAX]; /* behind the command's name */
   size_t word_count;
-  const struct json *policy; /* of the config; NULL none */
-  const struct json *models; /* likewise */
-  struct str config_path;    /* the config that was read; empty none */
+  const struct json *policy;         /* of the config; NULL none */
+  const struct json *models;         /* likewise */
+  struct str config_path;            /* the config that was read; empty none */
+  struct declared *packs[PACKS_MAX]; /* that --pack and the config name; packs.h */
+  size_t pack_count;
 };
 
 /* The value of an option: cli_value(cli, OPTION_ID_MODEL)->text. */

@@ -312,7 +312,7 @@ const struct command command_lint = {
     .name = "lint",
     .summary = T_CLI_CMD_LINT,
     .usage = "[--wire W] [FILE...]",
-    .takes = TAKES(WIRE) | TAKES(TOOLS) | TAKES(CONFIG) | TAKES(OUTPUT),
+    .takes = TAKES(WIRE) | TAKES(TOOLS) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(PACK),
     .configured = true,
     .run = run,
 };

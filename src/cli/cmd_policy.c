@@ -117,10 +117,10 @@ static int judge(struct cli *cli, const struct setup *setup, struct explained *e
 }
 
 static int explain(struct cli *cli, struct setup *setup) {
-  struct rein_tool rows[NAMED_ROWS_MAX];
+  struct rein_tool rows[ROWS_MAX];
   struct explained e = {0};
   struct buf out;
-  size_t n = named_rows(rows);
+  size_t n = named_rows(cli, rows);
   if (cli->word_count < 2 || cli->word_count > 3) return cli_usage(cli, T_CLI_POLICY_EXPLAIN);
   for (size_t i = 0; i < n; i++)
     if (str_is(cli->words[1], rows[i].name)) e.row = &rows[i];
@@ -178,7 +178,7 @@ static void tell(void *ctx, struct str tool, struct str call, enum rein_verdict 
 }
 
 static int test(struct cli *cli, struct setup *setup) {
-  struct rein_tool rows[NAMED_ROWS_MAX];
+  struct rein_tool rows[ROWS_MAX];
   struct policy_tests tests;
   struct telling t = {.cli = cli};
   struct err err = {0};
@@ -188,7 +188,7 @@ static int test(struct cli *cli, struct setup *setup) {
   t.w = json_out(&t.out);
   if (as_json(cli)) json_open(&t.w, '[');
   if (!code)
-    code = policy_test(&setup->policy, rows, named_rows(rows), STR_NONE,
+    code = policy_test(&setup->policy, rows, named_rows(cli, rows), STR_NONE,
                        as_json(cli) ? tell_json : tell, &t, &tests, &err);
   if (code) {
     buf_release(&t.out);
@@ -311,7 +311,7 @@ const struct command command_policy = {
     .name = "policy",
     .summary = T_CLI_CMD_POLICY,
     .usage = "explain TOOL JSON|test|list|revoke N|trust",
-    .takes = TAKES(POLICY) | TAKES(CONFIG) | TAKES(ROOT) | TAKES(OUTPUT),
+    .takes = TAKES(POLICY) | TAKES(CONFIG) | TAKES(ROOT) | TAKES(OUTPUT) | TAKES(PACK),
     .configured = true,
     .run = run,
 };

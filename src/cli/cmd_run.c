@@ -34,7 +34,7 @@ const struct command command_run = {
     .usage = "[options] \"task\"",
     .takes = TAKES_OF_RUNS | TAKES(WIRE) | TAKES(STRICT) | TAKES(SKIP_BAD_TOOLS) | TAKES(ROOT) |
              TAKES(TOOLS) | TAKES(MAX_TURNS) | TAKES(NO_PROGRESS) | TAKES(POLICY) | TAKES(SANDBOX) |
-             TAKES(EXEC_NETWORK),
+             TAKES(EXEC_NETWORK) | TAKES(PACK),
     .configured = true,
     .run = run,
 };

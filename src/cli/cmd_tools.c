@@ -1,4 +1,5 @@
 /* rein tools: the built-in tools, what they touch and what the policy says. */
+#include "cli/by_hand.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "cli/tool_list.h"
@@ -8,8 +9,7 @@
 static int run(struct cli *cli) {
   struct setup setup = {0};
   struct buf out;
-  if (cli->word_count && str_is(cli->words[0], "test"))
-    return cli_usage(cli, T_CLI_LATER_COMMAND, STR("tools test"));
+  if (cli->word_count && str_is(cli->words[0], "test")) return by_hand(cli);
   if (cli->word_count) return cli_usage(cli, T_CLI_NO_WORDS, STR("tools"), cli->words[0]);
   int exit = setup_policy(cli, &setup);
   if (!exit) exit = setup_rows(cli, &setup);
@@ -30,9 +30,9 @@ static int run(struct cli *cli) {
 const struct command command_tools = {
     .name = "tools",
     .summary = T_CLI_CMD_TOOLS,
-    .usage = "[options]",
+    .usage = "[test TOOL [JSON]] [options]",
     .takes = TAKES(TOOLS) | TAKES(POLICY) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(SANDBOX) |
-             TAKES(EXEC_NETWORK),
+             TAKES(EXEC_NETWORK) | TAKES(ROOT) | TAKES(PACK),
     .configured = true,
     .run = run,
 };

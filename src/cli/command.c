@@ -2,11 +2,12 @@
 #include "cli/command.h"
 
 const struct command *const commands[] = {
-    &command_run,  &command_resume, &command_runs,   &command_show,  &command_replay,
-    &command_fork, &command_stats,  &command_ask,    &command_tools, &command_policy,
-    &command_lint, &command_models, &command_script, &command_help,  NULL};
+    &command_run,    &command_resume, &command_runs,  &command_show,
+    &command_replay, &command_fork,   &command_stats, &command_ask,
+    &command_tools,  &command_policy, &command_lint,  &command_pack,
+    &command_models, &command_script, &command_help,  NULL};
 
-static const char *const later[] = {"pack", "init", "submit", "worker", "approve", "mcp", NULL};
+static const char *const later[] = {"init", "submit", "worker", "approve", "mcp", NULL};
 
 const struct command *command_by_name(struct str name) {
   for (size_t i = 0; commands[i]; i++)

@@ -11,7 +11,6 @@
 #include "driver/driver.h"
 #include "host/loop.h"
 #include "store/lines.h"
-#include "tools/tools.h"
 #include "wire/wires.h"
 
 #define NAME_PARTS_MAX 4096
@@ -50,9 +49,9 @@ int going_on_open(struct cli *cli, struct going_on *on) {
 static int rebuild(struct cli *cli, struct going_on *on) {
   struct err err = {0};
   struct rein_tool rows[ROWS_MAX];
-  struct resume_rows given = {rows, 0};
-  for (; builtin_tools[given.count] && given.count < ROWS_MAX; given.count++)
-    rows[given.count] = *builtin_tools[given.count];
+  int exit = packs_load(cli);
+  if (exit) return exit;
+  struct resume_rows given = {rows, packs_rows(cli, rows)};
   struct replay_watch watch = {.start = resume_rows, .ctx = &given};
   if (replay_open(on->journal, SIZE_MAX, &watch, &on->replay, &err))
     return going_on_fail(cli, &err);

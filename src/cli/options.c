@@ -5,7 +5,6 @@
 #include "cli/near.h"
 #include "text/text.h"
 
-#define T_CLI_OPT_PACK T_CLI_OPT_LATER
 #define T_CLI_OPT_EFFORT T_CLI_OPT_LATER
 
 const struct option_row option_rows[OPTION_COUNT] = {

@@ -43,6 +43,7 @@ enum option_kind {
   X(SYSTEM, "system", 0, "TEXT|@FILE", TEXT, "system", 0, 0)                                       \
   X(ROOT, "root", 'C', "DIR", TEXT, "root", 0, 0)                                                  \
   X(TOOLS, "tools", 't', "LIST", LIST, "tools", 0, 0)                                              \
+  X(PACK, "pack", 0, "NAMES|FILES", LIST, "packs", 0, 0)                                           \
   X(MAX_TURNS, "max-turns", 0, "N|off", LIMIT, "max_turns", 0, COUNT_MAX)                          \
   X(TOKEN_BUDGET, "token-budget", 0, "N|off", LIMIT, "token_budget", 0, COUNT_MAX)                 \
   X(COST_LIMIT, "cost-limit", 0, "USD|off", MONEY, "cost_limit", 0, COUNT_MAX)                     \
@@ -76,7 +77,6 @@ enum option_kind {
   X(MAN, "man", 0, NULL, FLAG, NULL, 0, 0)                                                         \
   X(SCHEMA, "schema", 0, NULL, FLAG, NULL, 0, 0)                                                   \
   X(COMPLETION, "completion", 0, "bash|zsh|fish", WORD, NULL, 0, 0)                                \
-  X(PACK, "pack", 0, "FILE", LATER, NULL, 0, 0)                                                    \
   X(EFFORT, "effort", 0, "E", LATER, NULL, 0, 0)                                                   \
   X(STRICT, "strict", 0, NULL, FLAG, "strict", 0, 0)                                               \
   X(SKIP_BAD_TOOLS, "skip-bad-tools", 0, NULL, FLAG, "skip_bad_tools", 0, 0)

@@ -6,6 +6,7 @@
 #include "cli/config.h"
 #include "cli/env.h"
 #include "cli/help.h"
+#include "cli/packs.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -95,6 +96,7 @@ int program(int argc, char *const *argv, char *const *envp) {
     exit = cli_fail(&cli, &err);
   else
     exit = run_command(&cli);
+  packs_release(&cli);
   arena_release(&cli.arena);
   return exit;
 }

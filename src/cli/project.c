@@ -73,7 +73,7 @@ static enum rein_code load(struct cli *cli, struct str text, struct policy *poli
     if (!str_is(m->key, "policy") && !str_is(m->key, "$schema"))
       return ERR(err, REIN_INPUT, T_CLI_PROJECT_KEY, m->key);
   code = policy_load(&cli->arena, json_get(doc, "policy"), policy, err);
-  return code ? code : setup_check_tests(policy, err);
+  return code ? code : setup_check_tests(cli, policy, err);
 }
 
 int project_apply(struct cli *cli, struct setup *setup) {

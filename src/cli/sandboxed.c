@@ -15,8 +15,12 @@ struct lists {
   size_t env_n, hidden_n, protected_n;
 };
 
+static bool runs_git(const struct rein_tool *row) {
+  return !strcmp(row->name, "git_diff") || declared_kind(row) == PACK_GIT;
+}
+
 static bool runs_commands(const struct rein_tool *row) {
-  return !strcmp(row->name, "exec") || !strcmp(row->name, "git_diff");
+  return !strcmp(row->name, "exec") || runs_git(row) || declared_kind(row) == PACK_COMMAND;
 }
 
 /* ---- environment ------------------------------------------------------------------- */
@@ -105,6 +109,13 @@ static void tell(struct cli *cli, const struct setup *setup) {
   buf_release(&why);
 }
 
+/* git has no network in any case. */
+static void note_network(struct setup *setup) {
+  for (size_t i = 0; i < setup->agent.row_count; i++)
+    if (runs_commands(&setup->rows[i]) && !runs_git(&setup->rows[i]))
+      setup->rows[i].touches |= REIN_OUTSIDE;
+}
+
 int setup_sandbox(struct cli *cli, struct setup *setup) {
   struct str word = cli_value(cli, OPTION_ID_SANDBOX)->text, home;
   const struct value *memory = cli_value(cli, OPTION_ID_EXEC_MEMORY);
@@ -126,9 +137,7 @@ int setup_sandbox(struct cli *cli, struct setup *setup) {
   o.protected = l.protected;
   o.home = home.p;
   if (sandbox_new(&o, &setup->sandbox, &err)) return cli_fail(cli, &err);
-  for (size_t i = 0; i < setup->agent.row_count; i++)
-    if (!strcmp(setup->rows[i].name, "exec") && sandbox_network(setup->sandbox))
-      setup->rows[i].touches |= REIN_OUTSIDE;
+  if (sandbox_network(setup->sandbox)) note_network(setup);
   setup->agent.sandbox = str_of(sandbox_word(o.level));
   tell(cli, setup);
   return 0;

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "driver/secret.h"
 
-#define SECRETS_MAX 4 /* the provider's key, GitHub's token, the proxy's password */
+#define SECRETS_MAX 272 /* the provider's key, GitHub's token, a proxy's password, and of packs */
 
 struct secrets {
   struct secret values[SECRETS_MAX]; /* borrowed from the environment */

@@ -259,6 +259,9 @@ static struct run_spec spec_of(struct session *s) {
       .watch = {on_record, on_piece, on_withdrawn, on_retry, on_ended, on_warn, on_note, s},
       .github_url = setup->github_url,
       .github_token = setup->github_token,
+      .masks = s->cli->secrets.values,
+      .mask_count = s->cli->secrets.count,
+      .git_env = setup->git_env,
   };
 }
 

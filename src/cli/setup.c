@@ -27,13 +27,15 @@ static bool take_row(struct setup *setup, const struct rein_tool *row) {
   return true;
 }
 
-static int unknown_tool(struct cli *cli, struct str name) {
+int setup_unknown_tool(struct cli *cli, struct str name) {
   struct near near = {.wanted = name};
+  struct rein_tool rows[ROWS_MAX];
   struct buf all;
-  buf_init(&all, 4096);
-  for (size_t i = 0; builtin_tools[i]; i++) {
-    near_try(&near, str_of(builtin_tools[i]->name));
-    buf_fmt(&all, "%s%s", i ? ", " : "", builtin_tools[i]->name);
+  size_t n = packs_rows(cli, rows);
+  buf_init(&all, 32768);
+  for (size_t i = 0; i < n; i++) {
+    near_try(&near, str_of(rows[i].name));
+    buf_fmt(&all, "%s%s", i ? ", " : "", rows[i].name);
   }
   int exit = near.best.n ? cli_usage(cli, T_CLI_UNKNOWN_TOOL_NEAR, name, near.best)
                          : cli_usage(cli, T_CLI_UNKNOWN_TOOL, name, buf_str(&all));
@@ -41,35 +43,39 @@ static int unknown_tool(struct cli *cli, struct str name) {
   return exit;
 }
 
-static const struct rein_tool *find_row(struct str name) {
-  for (size_t i = 0; builtin_tools[i]; i++)
-    if (str_is(name, builtin_tools[i]->name)) return builtin_tools[i];
-  return NULL;
+/* A name, or the beginning of names and a star. */
+static bool names_row(struct str name, const struct rein_tool *row) {
+  if (!str_ends(name, STR("*"))) return str_is(name, row->name);
+  return str_starts(str_of(row->name), str_part(name, 0, name.n - 1));
+}
+
+static int take_named(struct cli *cli, struct setup *setup, struct str name) {
+  struct rein_tool rows[ROWS_MAX];
+  size_t n = packs_rows(cli, rows), found = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!names_row(name, &rows[i])) continue;
+    found++;
+    if (!take_row(setup, &rows[i])) return cli_no_memory(cli);
+  }
+  return found ? 0 : setup_unknown_tool(cli, name);
 }
 
 int setup_rows(struct cli *cli, struct setup *setup) {
   const struct value *list = cli_value(cli, OPTION_ID_TOOLS);
   struct str rest = list->text, name;
+  int exit = packs_load(cli);
   setup->agent.rows = setup->rows;
-  if (list->from == FROM_DEFAULT) {
-    for (size_t i = 0; builtin_tools[i]; i++)
-      if (!take_row(setup, builtin_tools[i])) return cli_no_memory(cli);
-    return 0;
-  }
-  if (str_is(str_trim(rest), "none")) return 0;
-  while (str_next(&rest, ',', &name)) {
-    name = str_trim(name);
-    const struct rein_tool *row = find_row(name);
-    if (!row) return unknown_tool(cli, name);
-    if (!take_row(setup, row)) return cli_no_memory(cli);
-  }
-  return 0;
+  if (exit || str_is(str_trim(rest), "none")) return exit;
+  if (list->from == FROM_DEFAULT) return take_named(cli, setup, STR("*"));
+  while (!exit && str_next(&rest, ',', &name))
+    exit = take_named(cli, setup, str_trim(name));
+  return exit;
 }
 
 /* A rule that can never match is a slip worth a word. */
 static void warn_idle_rules(struct cli *cli, const struct policy *policy) {
-  struct rein_tool all[NAMED_ROWS_MAX];
-  size_t count = named_rows(all);
+  struct rein_tool all[ROWS_MAX];
+  size_t count = named_rows(cli, all);
   enum text_id why;
   struct str other;
   for (size_t i = 0; (i = policy_idle_rule(policy, all, count, i, &why, &other)) < policy->count;
@@ -78,10 +84,12 @@ static void warn_idle_rules(struct cli *cli, const struct policy *policy) {
 }
 
 /* A policy that fails its own tests is a config error. */
-enum rein_code setup_check_tests(const struct policy *policy, struct err *err) {
-  struct rein_tool all[NAMED_ROWS_MAX];
+enum rein_code setup_check_tests(const struct cli *cli, const struct policy *policy,
+                                 struct err *err) {
+  struct rein_tool all[ROWS_MAX];
   struct policy_tests t;
-  enum rein_code code = policy_test(policy, all, named_rows(all), STR_NONE, NULL, NULL, &t, err);
+  size_t n = named_rows(cli, all);
+  enum rein_code code = policy_test(policy, all, n, STR_NONE, NULL, NULL, &t, err);
   if (code || !t.failed) return code;
   return ERR(err, REIN_INPUT, T_POLICY_TEST_FAILED, t.tool, t.call, str_of(verdict_word(t.want)),
              str_of(verdict_word(t.got)), t.rule);
@@ -90,8 +98,10 @@ enum rein_code setup_check_tests(const struct policy *policy, struct err *err) {
 /* The config's own tests hold for the config alone: before any flag. */
 int setup_policy(struct cli *cli, struct setup *setup) {
   struct err err = {0};
+  int exit = packs_load(cli);
+  if (exit) return exit;
   enum rein_code code = policy_load(&cli->arena, cli->policy, &setup->policy, &err);
-  if (!code) code = setup_check_tests(&setup->policy, &err);
+  if (!code) code = setup_check_tests(cli, &setup->policy, &err);
   if (code) {
     if (err.code != REIN_INPUT) return cli_fail(cli, &err);
     cli_say_at(cli, cli->config_path, &err);
@@ -185,6 +195,20 @@ static void note_secrets(struct cli *cli, const struct setup *setup) {
     secrets_add(&cli->secrets, password);
 }
 
+/* Who commits, where git's own variables say so; else the repository's config does. */
+static void note_committer(struct cli *cli, struct setup *setup) {
+  static const char *const names[] = {"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME",
+                                      "GIT_COMMITTER_EMAIL"};
+  size_t n = 0;
+  for (char *const *pair = cli->envp; pair && *pair; pair++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+      size_t name_n = strlen(names[i]);
+      bool fits = strncmp(*pair, names[i], name_n) == 0 && (*pair)[name_n] == '=';
+      if (fits && n < GIT_ENV_MAX) setup->git_env[n++] = *pair;
+    }
+  setup->git_env[n] = NULL;
+}
+
 static int check_key(struct cli *cli, const struct setup *setup) {
   const struct wire *wire = setup->provider.wire;
   bool needed = !setup->provider.script && wire->key_env && !is_loopback(setup_url(setup));
@@ -192,16 +216,27 @@ static int check_key(struct cli *cli, const struct setup *setup) {
   return cli_usage(cli, T_CLI_NO_KEY, str_of(wire->key_env), str_of(wire->name));
 }
 
-static int read_environment(struct cli *cli, struct setup *setup) {
-  find_address(cli, setup);
+/* Of `url` the proxy is chosen; empty: https. */
+static int read_outside(struct cli *cli, struct setup *setup, struct str url) {
   setup->github_url = env_get(cli->envp, "GITHUB_API_URL");
   setup->github_token = str_trim(env_get(cli->envp, "GITHUB_TOKEN"));
   setup->ca_dir = env_get(cli->envp, "SSL_CERT_DIR");
   setup->ca_file = env_get(cli->envp, "SSL_CERT_FILE");
-  if (!env_proxy_for(&cli->arena, cli->envp, setup_url(setup), &setup->proxy))
-    return cli_no_memory(cli);
+  if (!env_proxy_for(&cli->arena, cli->envp, url, &setup->proxy)) return cli_no_memory(cli);
   note_secrets(cli, setup);
-  return check_key(cli, setup);
+  note_committer(cli, setup);
+  return 0;
+}
+
+static int read_environment(struct cli *cli, struct setup *setup) {
+  find_address(cli, setup);
+  int exit = read_outside(cli, setup, setup_url(setup));
+  return exit ? exit : check_key(cli, setup);
+}
+
+int setup_outside(struct cli *cli, struct setup *setup) {
+  int exit = read_outside(cli, setup, STR("https://"));
+  return exit ? exit : setup_sandbox(cli, setup);
 }
 
 /* ---- the rest ------------------------------------------------------------- */
@@ -272,6 +307,8 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
 
 static int set_up_tools(struct cli *cli, struct setup *setup) {
   int exit = setup_rows(cli, setup);
+  bool dry = cli_value(cli, OPTION_ID_DRY_RUN)->num;
+  if (!exit && !dry) exit = packs_check_secrets(cli, setup->rows, setup->agent.row_count);
   if (!exit) exit = setup_root(cli, setup);
   if (!exit) exit = project_apply(cli, setup);
   return exit ? exit : setup_sandbox(cli, setup);

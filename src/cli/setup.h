@@ -9,13 +9,14 @@
 
 #include "cli/cli.h"
 #include "cli/env.h"
+#include "cli/packs.h"
 #include "core/agent.h"
 #include "driver/provider.h"
 #include "host/files.h"
 #include "host/sandbox.h"
 #include "policy/policy.h"
 
-#define ROWS_MAX 64 /* built-in tools; far more than there are */
+#define GIT_ENV_MAX 4 /* author and committer, name and address */
 
 enum setup_kind {
   SETUP_TOOLS, /* a run */
@@ -38,6 +39,7 @@ struct setup {
   struct env_proxy proxy;
   struct str ca_dir, ca_file;
   struct str github_url, github_token;
+  const char *git_env[GIT_ENV_MAX + 1]; /* NAME=value of who commits; NULL at the end */
 };
 
 /* 0, or the exit code after a sentence was said. */
@@ -45,11 +47,15 @@ int setup_make(struct cli *cli, enum setup_kind kind, struct setup *setup);
 void setup_release(struct setup *setup);
 /* The rows that --tools names, and the policy over them, for `rein tools`. */
 int setup_rows(struct cli *cli, struct setup *setup);
+int setup_unknown_tool(struct cli *cli, struct str name); /* says so, with the nearest; 2 */
 int setup_policy(struct cli *cli, struct setup *setup);
 /* A policy against its own tests, over all tools there are. */
-enum rein_code setup_check_tests(const struct policy *policy, struct err *err) REIN_CHECKED;
+enum rein_code setup_check_tests(const struct cli *cli, const struct policy *policy,
+                                 struct err *err) REIN_CHECKED;
 /* The folder that file tools see. */
 int setup_root(struct cli *cli, struct setup *setup);
 enum rein_no_progress setup_progress(const struct cli *cli); /* of --no-progress */
+/* Keys, addresses, proxies and the rest, without a provider's. */
+int setup_outside(struct cli *cli, struct setup *setup);
 /* Where requests go; the wire's own address where none was given. */
 struct str setup_url(const struct setup *setup);

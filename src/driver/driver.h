@@ -18,6 +18,7 @@
 
 struct driver;
 struct run;
+struct secret;
 
 /* Watches a run: all that a terminal, a log or a stream of JSON shows. Called
  * on the loop's thread; must not call back. Slices are borrowed. */
@@ -66,6 +67,9 @@ struct run_spec {
   struct watch watch;
   void *ask_ctx;
   struct str github_url, github_token; /* of github_repo_info; empty: public, none */
+  const struct secret *masks;          /* more that must not be written; must outlive the run */
+  size_t mask_count;
+  const char *const *git_env; /* who commits: NAME=value; NULL: the repository's config says */
 };
 
 enum rein_code driver_new(struct loop *loop, struct http *http, struct driver **driver,

@@ -6,11 +6,12 @@
 #include "driver/run.h"
 #include "text/text.h"
 
-/* Both ways a key may come into a run's words: a tool's result, or the person. */
-enum { KEYS = 2 };
+/* A key may come into a run's words by a tool's result, or by the person. */
+enum { KEYS = 2 }; /* and the spec's masks */
 
-static struct secret key_of(const struct run *run, int i) {
+static struct secret key_of(const struct run *run, size_t i) {
   if (i == 0) return run->key;
+  if (i >= KEYS) return run->spec.masks[i - KEYS];
   /* Masking only reads; the struct's pointer is for owners that wipe. */
   struct str token = str_trim(run->spec.github_token);
   return (struct secret){(char *)(uintptr_t)token.p, token.n};
@@ -19,7 +20,7 @@ static struct secret key_of(const struct run *run, int i) {
 /* True when the masked line differs: it is then in run->line. */
 static bool mask_line(struct run *run) {
   bool found = false;
-  for (int i = 0; i < KEYS; i++) {
+  for (size_t i = 0; i < KEYS + run->spec.mask_count; i++) {
     struct secret key = key_of(run, i);
     struct buf masked;
     if (key.n < SECRET_MASK_MIN) continue;

@@ -66,6 +66,7 @@ static enum rein_code furnish(struct running *r, const struct tool *tool, struct
       .github_token = keep_z(r, spec->github_token, &ok),
       .model_lang = spec->agent.model_lang,
       .read_points_max = spec->read_points_max,
+      .git_env = spec->git_env,
   };
   if (spec->sandbox) r->house.sandbox = sandbox_hold(spec->sandbox);
   if (spec->files) {

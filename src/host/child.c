@@ -29,6 +29,7 @@ struct live {
   struct child *child;
   int ends[PIPES][2];
   int setup, pidfd;
+  int input; /* -1: /dev/null */
   pid_t pid;
   int64_t began_ms, until_ms; /* INT64_MAX: never */
   bool told;                  /* to end */
@@ -79,6 +80,8 @@ static enum rein_code open_ends(struct live *l, struct err *err) {
     int mine = l->ends[i][i == PIPE_CONTROL];
     if (fcntl(mine, F_SETFL, O_NONBLOCK)) return no_start(err, "fcntl", errno);
   }
+  struct str input = l->child->spec->input;
+  if (input.n && (l->input = child_file(input, err)) < 0) return err->code;
   l->setup = child_setup(l->child, err);
   return l->setup < 0 ? err->code : REIN_OK;
 }
@@ -100,7 +103,8 @@ static int plan(const struct live *l, posix_spawn_file_actions_t *actions) {
   int high = GUARD_FD_IMAGE + 1;
   for (int i = 0; i < MOVES; i++)
     if (moves[i].from >= high) high = moves[i].from + 1;
-  int bad = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+  int bad = l->input < 0 ? posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0)
+                         : posix_spawn_file_actions_adddup2(actions, l->input, 0);
   for (int i = 0; !bad && i < MOVES; i++)
     bad = posix_spawn_file_actions_adddup2(actions, moves[i].from, high + i);
   for (int i = 0; !bad && i < MOVES; i++)
@@ -275,7 +279,7 @@ static enum rein_code carry(struct live *l, struct child_end *end, struct err *e
 }
 
 static enum rein_code run(struct child *c, struct child_end *end, struct err *err) {
-  struct live l = {.child = c, .setup = -1, .pidfd = -1, .began_ms = now_ms()};
+  struct live l = {.child = c, .setup = -1, .pidfd = -1, .input = -1, .began_ms = now_ms()};
   for (int i = 0; i < PIPES; i++)
     l.ends[i][0] = l.ends[i][1] = -1;
   int64_t limit = c->spec->limit_ms;
@@ -287,6 +291,7 @@ static enum rein_code run(struct child *c, struct child_end *end, struct err *er
     shut(&l.ends[i][1]);
   }
   shut(&l.setup);
+  shut(&l.input);
   shut(&l.pidfd);
   mem_free(l.block);
   return code;

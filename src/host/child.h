@@ -7,9 +7,9 @@
  *   struct child_end end;
  *   child_run(&spec, &end, &err);
  *
- * stdin is /dev/null, there is no terminal. The call ends when the command has
- * ended; what it left running is ended with it (0.2 seconds for last words, then
- * SIGTERM, then SIGKILL). When this process dies, so do they.
+ * stdin is /dev/null, or what `input` holds; there is no terminal. The call ends when
+ * the command has ended; what it left running is ended with it (0.2 seconds for last
+ * words, then SIGTERM, then SIGKILL). When this process dies, so do they.
  */
 #pragma once
 
@@ -21,6 +21,7 @@ struct child_spec {
   struct sandbox *sandbox;
   const char *const *argv;  /* NULL at the end; the program by a path, or looked for in PATH */
   const char *const *env;   /* NAME=value, besides the sandbox's and before it; NULL none */
+  struct str input;         /* its stdin; empty: /dev/null */
   const char *root;         /* absolute, real: the folder to work in, and that may be written */
   bool read_only;           /* the root too, and no network: level full and helper hold it */
   int64_t limit_ms;         /* then SIGTERM, and SIGKILL half a second later; REIN_OFF */

@@ -37,6 +37,8 @@ void words_add(struct words *w, const char *word);
 
 /* child_setup.c: a file in memory with what the guard is told; -1 after err. */
 int child_setup(struct child *c, struct err *err);
+/* A file in memory that holds the bytes, to be read from its beginning; -1 after err. */
+int child_file(struct str bytes, struct err *err);
 /* sandbox_bwrap.c: bubblewrap's command line up to the guard. */
 enum rein_code bwrap_words(struct child *c, struct words *w, struct err *err) REIN_CHECKED;
 /* sandbox_kept.c: finds them, makes stand-ins for those that are not there. */

@@ -128,16 +128,16 @@ static void confine(const struct child *c, struct guard_setup *s) {
   s->filter_count = (uint32_t)box->filter_count;
 }
 
-static int to_file(const struct buf *b, struct err *err) {
-  int fd = memfd_create("rein-setup", MFD_CLOEXEC);
-  struct str rest = buf_str(b);
+int child_file(struct str bytes, struct err *err) {
+  int fd = memfd_create("rein-child", MFD_CLOEXEC);
+  struct str rest = bytes;
   while (fd >= 0 && rest.n) {
     ssize_t n = write(fd, rest.p, rest.n);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     rest = str_part(rest, (size_t)n, SIZE_MAX);
   }
-  if (fd >= 0 && !rest.n) return fd;
+  if (fd >= 0 && !rest.n && lseek(fd, 0, SEEK_SET) == 0) return fd;
   (void)ERR(err, REIN_SYSTEM, T_HOST_CHILD_START, STR("memfd_create"), str_of(strerror(errno)));
   if (fd >= 0) close(fd);
   return -1;
@@ -165,7 +165,7 @@ int child_setup(struct child *c, struct err *err) {
     (void)ERR(err, REIN_INPUT, T_HOST_CHILD_BIG, str_num(&room, GUARD_BYTES_MAX));
   } else {
     memcpy(b.p, &s, sizeof s);
-    fd = to_file(&b, err);
+    fd = child_file(buf_str(&b), err);
   }
   buf_release(&b);
   return fd;

@@ -30,6 +30,12 @@ static void put(struct git *g, struct str name, struct str value) {
   buf_release(&b);
 }
 
+/* Borrowed: the caller's, for as long as git runs. */
+static void keep_env(struct git *g, const char *pair) {
+  g->full |= g->env_n == ENV_MAX;
+  if (!g->full) g->env[g->env_n++] = pair;
+}
+
 static void numbered(struct git *g, const char *what, size_t n, struct str value) {
   struct num_text room;
   struct buf b;
@@ -89,13 +95,16 @@ static void harden(struct git *g) {
   put(g, STR("GIT_WORK_TREE"), str_of(g->spec->root));
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
     put(g, str_of(fixed[i][0]), str_of(fixed[i][1]));
+  for (size_t i = 0; g->spec->env && g->spec->env[i]; i++)
+    keep_env(g, g->spec->env[i]);
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
     set(g, str_of(settings[i][0]), settings[i][1]);
 }
 
 /* With the number of settings last; it stays open for more. */
-static enum rein_code start(struct git *g, const char *const *args, struct child_out *out,
-                            struct child_out *errors, struct child_end *end, struct err *err) {
+static enum rein_code start(struct git *g, const char *const *args, bool writes,
+                            struct child_out *out, struct child_out *errors, struct child_end *end,
+                            struct err *err) {
   const char *argv[64] = {"git", "--no-pager"};
   size_t n = 2, kept = g->env_n;
   for (size_t i = 0; args[i]; i++) {
@@ -110,7 +119,7 @@ static enum rein_code start(struct git *g, const char *const *args, struct child
                             .argv = argv,
                             .env = g->env,
                             .root = g->spec->root,
-                            .read_only = true,
+                            .read_only = !writes,
                             .limit_ms = g->spec->limit_ms,
                             .out = out,
                             .errors = errors,
@@ -129,7 +138,7 @@ static enum rein_code switch_off_filters(struct git *g, struct child_end *end, s
   struct child_out names, errors;
   child_out_init(&names, NAMES_BYTES_MAX, 0);
   child_out_init(&errors, 4096, 0);
-  enum rein_code code = start(g, list, &names, &errors, end, err);
+  enum rein_code code = start(g, list, false, &names, &errors, end, err);
   struct str rest = buf_str(&names.head), name, key, last;
   if (!code && names.cut) code = ERR(err, REIN_INPUT, T_HOST_GIT_FILTERS);
   while (!code && str_next(&rest, '\0', &name)) {
@@ -147,7 +156,7 @@ enum rein_code git_run(const struct git_spec *spec, struct child_end *end, struc
   harden(&g);
   enum rein_code code = switch_off_filters(&g, end, err);
   if (!code && end->how == CHILD_EXITED)
-    code = start(&g, spec->args, spec->out, spec->errors, end, err);
+    code = start(&g, spec->args, spec->writes, spec->out, spec->errors, end, err);
   arena_release(&g.arena);
   return code;
 }

@@ -15,6 +15,7 @@ static const struct {
 #include "text/regex.def"
 #include "text/schema.def"
 #include "text/policy.def"
+#include "text/pack.def"
 #include "text/core.def"
 #include "text/wire.def"
 #include "text/host.def"

@@ -19,6 +19,7 @@ enum text_id {
 #include "text/regex.def"
 #include "text/schema.def"
 #include "text/policy.def"
+#include "text/pack.def"
 #include "text/core.def"
 #include "text/wire.def"
 #include "text/host.def"

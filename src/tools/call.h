@@ -34,10 +34,19 @@ struct call_house {
   struct http *http;
   const char *github_url, *github_token;
   enum rein_lang model_lang;
-  size_t read_points_max;       /* characters of one read_file; 0: 20 000 */
-  unsigned walk_threads;        /* of one search or list; 0: one a processor, at most 8 */
-  struct sandbox *sandbox;      /* of commands */
-  const struct call_seen *seen; /* by this run, before this call; for rows that write */
+  size_t read_points_max;         /* characters of one read_file; 0: 20 000 */
+  unsigned walk_threads;          /* of one search or list; 0: one a processor, at most 8 */
+  struct sandbox *sandbox;        /* of commands */
+  const char *const *git_env;     /* who commits: NAME=value of git's own; NULL: the repository's */
+  const struct call_watch *watch; /* of requests, for tests by hand; NULL: nobody looks */
+  const struct call_seen *seen;   /* by this run, before this call; for rows that write */
+};
+
+/* Sees a request before it is sent, and what came of it. On the call's thread. */
+struct call_watch {
+  void (*sent)(void *ctx, const struct http_request *request);
+  void (*came)(void *ctx, const struct http_result *result);
+  void *ctx;
 };
 
 /* What a run knows of a file: how its bytes were when it last read or wrote it.

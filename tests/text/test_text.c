@@ -24,6 +24,7 @@ static const char *const names[T_COUNT] = {
 #include "text/regex.def"
 #include "text/schema.def"
 #include "text/policy.def"
+#include "text/pack.def"
 #include "text/core.def"
 #include "text/wire.def"
 #include "text/host.def"
