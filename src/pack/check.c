@@ -33,26 +33,39 @@ static bool is_path_text(struct str s) {
   return true;
 }
 
-/* `how`: FILL_STEP wants arguments that are always there. */
+static enum rein_code check_secret(const struct check *c, struct str name, enum fill how,
+                                   struct str field) {
+  if (how != FILL_HEADER) return fail(c, T_PACK_CHECK_SECRET_PLACE, field, name);
+  return pack_secret(c->tool->pack, name) ? REIN_OK : fail(c, T_PACK_CHECK_SECRET, field, name);
+}
+
+/* FILL_STEP wants arguments that are always there. */
+static enum rein_code check_piece(const struct check *c, const struct piece *piece, enum fill how,
+                                  struct str field) {
+  struct str text = piece->text;
+  switch (piece->kind) {
+  case PIECE_TEXT:
+    if (how == FILL_STEP && !is_path_text(text)) return fail(c, T_PACK_CHECK_PATH, field, text);
+    return REIN_OK;
+  case PIECE_SECRET: return check_secret(c, text, how, field);
+  case PIECE_ARGUMENT:
+    if (!json_member(c->tool->arguments, text)) return fail(c, T_PACK_CHECK_ARGUMENT, field, text);
+    if (how == FILL_STEP && !is_required(c, text))
+      return fail(c, T_PACK_CHECK_OPTIONAL, field, text);
+    return REIN_OK;
+  }
+  return REIN_OK;
+}
+
 static enum rein_code check_text(const struct check *c, struct str text, enum fill how,
                                  struct str field) {
   struct piece piece;
   struct str rest = text;
-  int more;
-  while ((more = template_next(&rest, &piece)) != 0) {
-    if (more < 0) return fail(c, T_PACK_CHECK_BRACES, field, text);
-    if (piece.kind == PIECE_TEXT && how == FILL_STEP && !is_path_text(piece.text))
-      return fail(c, T_PACK_CHECK_PATH, field, piece.text);
-    if (piece.kind == PIECE_SECRET && how != FILL_HEADER)
-      return fail(c, T_PACK_CHECK_SECRET_PLACE, field, piece.text);
-    if (piece.kind == PIECE_SECRET && !pack_secret(c->tool->pack, piece.text))
-      return fail(c, T_PACK_CHECK_SECRET, field, piece.text);
-    if (piece.kind == PIECE_ARGUMENT && !json_member(c->tool->arguments, piece.text))
-      return fail(c, T_PACK_CHECK_ARGUMENT, field, piece.text);
-    if (piece.kind == PIECE_ARGUMENT && how == FILL_STEP && !is_required(c, piece.text))
-      return fail(c, T_PACK_CHECK_OPTIONAL, field, piece.text);
-  }
-  return REIN_OK;
+  enum rein_code code = REIN_OK;
+  int more = 0;
+  while (!code && (more = template_next(&rest, &piece)) > 0)
+    code = check_piece(c, &piece, how, field);
+  return !code && more < 0 ? fail(c, T_PACK_CHECK_BRACES, field, text) : code;
 }
 
 static enum rein_code check_texts(const struct check *c, const struct json *texts, enum fill how) {
