@@ -110,7 +110,10 @@ enum rein_touches {
   REIN_TOUCHES_NOTHING = 1 << 0,
   REIN_READS_PRIVATE = 1 << 1, /* reads what belongs to the user */
   REIN_WRITES = 1 << 2,        /* changes something that stays */
-  REIN_OUTSIDE = 1 << 3,       /* talks to another machine */
+  REIN_OUTSIDE = 1 << 3,       /* talks to another machine: text of others may come in, and
+                                * what is private may go out */
+  REIN_READS_OUTSIDE = 1 << 4, /* text of others comes in, but what is sent goes to the user's
+                                * own service alone: asking there sends nothing out */
 };
 
 struct rein_call; /* one call of a tool while its function runs */

@@ -7,7 +7,8 @@ static const struct {
 } touches[] = {{REIN_TOUCHES_NOTHING, "nothing"},
                {REIN_READS_PRIVATE, "reads private"},
                {REIN_WRITES, "writes"},
-               {REIN_OUTSIDE, "outside"}};
+               {REIN_OUTSIDE, "outside"},
+               {REIN_READS_OUTSIDE, "reads outside"}};
 
 /* A row that declares nothing is taken to write and to reach outside. */
 static unsigned touched(const struct rein_tool *row) {

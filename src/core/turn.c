@@ -371,7 +371,7 @@ enum rein_code turn_result(struct agent *a, struct call *c, const struct event *
                            struct err *err) {
   c->heard = true;
   a->taint.read_private |= (c->tool->touches & REIN_READS_PRIVATE) != 0;
-  a->taint.seen_outside |= (c->tool->touches & REIN_OUTSIDE) != 0;
+  a->taint.seen_outside |= (c->tool->touches & (REIN_OUTSIDE | REIN_READS_OUTSIDE)) != 0;
   struct buf text; /* mended before anyone looks, so that a replay sees the same */
   buf_init(&text, RESULT_TEXT_MAX);
   utf8_repair(&text, e->text);

@@ -156,7 +156,8 @@ static unsigned read_touches(const struct json *list) {
   } words[] = {{"nothing", REIN_TOUCHES_NOTHING},
                {"reads_private", REIN_READS_PRIVATE},
                {"writes", REIN_WRITES},
-               {"outside", REIN_OUTSIDE}};
+               {"outside", REIN_OUTSIDE},
+               {"reads_outside", REIN_READS_OUTSIDE}};
   unsigned bits = 0;
   for (const struct json *one = list ? list->first : NULL; one; one = one->next)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -164,14 +165,16 @@ static unsigned read_touches(const struct json *list) {
   return bits;
 }
 
-/* What a kind does in any case is not to be talked away. */
+/* What a kind does in any case is not to be talked away. A request that only reads is
+ * taken to send out too, unless the pack says that it asks the user's own service. */
 static unsigned least_touches(const struct pack_tool *tool) {
-  bool writes = false;
+  bool writes = false, own = tool->touches & REIN_READS_OUTSIDE;
   if (tool->kind == PACK_GIT) return REIN_READS_PRIVATE | (tool->git_writes ? REIN_WRITES : 0);
   if (tool->kind == PACK_COMMAND) return REIN_READS_PRIVATE | REIN_WRITES;
   for (size_t i = 0; i < tool->request_count; i++)
     writes = writes || !tool->requests[i].reads;
-  return REIN_READS_PRIVATE | REIN_OUTSIDE | (writes ? REIN_WRITES : 0);
+  if (writes) return REIN_READS_PRIVATE | REIN_OUTSIDE | REIN_WRITES;
+  return REIN_READS_PRIVATE | (own ? REIN_READS_OUTSIDE : REIN_OUTSIDE);
 }
 
 static enum rein_code keep_paths(const struct load *l, const struct json *list,
@@ -223,7 +226,8 @@ static enum rein_code read_tool(const struct load *l, const struct json *from,
   enum rein_code code = read_kind(l, from, to);
   if (!code) code = keep_schema(l, json_get(from, "schema"), to);
   if (!code) code = keep_paths(l, json_get(from, "paths"), to);
-  to->touches = read_touches(json_get(from, "touches")) | least_touches(to);
+  to->touches = read_touches(json_get(from, "touches"));
+  to->touches |= least_touches(to);
   to->idempotent = json_true(json_get(from, "idempotent"));
   to->polls = json_true(json_get(from, "polls"));
   to->timeout_s = whole_at(from, "timeout_s", 0);

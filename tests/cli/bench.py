@@ -144,16 +144,16 @@ class Ended:
 
 
 class Terminal:
-    """rein on a pseudo-terminal. `stdout`: a file that takes stdout instead."""
+    """rein on a pseudo-terminal, or what starts it. `stdout`: a file that takes stdout instead."""
 
-    def __init__(self, argv, env, cwd, columns=80, stdout=None):
+    def __init__(self, argv, env, cwd, columns=80, stdout=None, program=PROGRAM):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
                 if stdout is not None:
                     os.dup2(stdout, 1)
                 os.chdir(cwd)
-                os.execve(PROGRAM, [PROGRAM, *argv], env)
+                os.execve(program, [program, *argv], env)
             finally:
                 os._exit(127)
         self.size(columns)
