@@ -220,8 +220,8 @@ static int run_elsewhere(struct rein_call *call) {
 
 static enum rein_code check_row(const struct rein_tool *row, enum face_use use, struct err *err) {
   enum {
-    ALL = REIN_TOUCHES_NOTHING | REIN_READS_PRIVATE | REIN_WRITES | REIN_OUTSIDE |
-          REIN_READS_OUTSIDE
+    ALL =
+        REIN_TOUCHES_NOTHING | REIN_READS_PRIVATE | REIN_WRITES | REIN_OUTSIDE | REIN_READS_OUTSIDE
   };
   const struct {
     const char *member, *text;
