@@ -129,19 +129,7 @@ static int replay(struct cli *cli, struct journal *journal) {
 }
 
 static int run(struct cli *cli) {
-  struct going_on on = {0};
-  struct journal *journal = NULL;
-  struct str name;
-  size_t taken = 0;
-  int exit = going_on_open(cli, &on);
-  if (!exit) exit = going_on_name(cli, on.store, &name, &taken);
-  if (!exit && cli->word_count > taken)
-    exit = cli_usage(cli, T_CLI_NO_WORDS, STR("replay"), cli->words[taken]);
-  if (!exit) exit = going_on_look(cli, on.store, name, &journal);
-  if (!exit) exit = replay(cli, journal);
-  if (journal) journal->kind->close(journal);
-  going_on_release(&on);
-  return exit;
+  return going_on_read(cli, replay);
 }
 
 const struct command command_replay = {

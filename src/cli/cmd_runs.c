@@ -3,10 +3,9 @@
  */
 #include "cli/command.h"
 #include "cli/going_on.h"
+#include "cli/past.h"
 #include "cli/reveal.h"
 #include "cli/session.h"
-#include "core/record.h"
-#include "wire/wires.h"
 
 #include <time.h>
 
@@ -63,33 +62,26 @@ static enum rein_code look_at(struct seen_run *run, const struct event *e, struc
   return REIN_OK;
 }
 
-static enum rein_code read_start(struct seen_run *run, struct str line, struct err *err) {
-  struct agent_config config;
-  struct record_head head;
-  struct str kept;
-  if (!arena_str(&run->arena, line, &kept)) return REIN_MEMORY;
-  enum rein_code code = record_read_start(&run->arena, kept, wire_by_name, &config, &head, err);
-  if (!code) run->model = config.model;
-  return code;
+struct looking {
+  struct seen_run *run;
+  struct str needle;
+};
+
+static enum rein_code look(void *ctx, size_t record, const struct event *event, struct err *err) {
+  const struct looking *l = ctx;
+  (void)record, (void)err;
+  return look_at(l->run, event, l->needle);
 }
 
 static enum rein_code read_run(struct journal *journal, struct seen_run *run, struct str needle,
                                struct err *err) {
-  struct str line;
-  enum rein_code code = journal->kind->record(journal, 0, &line, err);
+  struct agent_config config;
+  struct record_head head;
   run->outcome = "interrupted";
-  if (!code) code = read_start(run, line, err);
-  for (size_t i = 1; !code; i++) {
-    struct arena scratch;
-    struct event event;
-    code = journal->kind->record(journal, i, &line, err);
-    if (code || line.n == 0) break;
-    arena_init(&scratch, RUNS_ARENA_MAX);
-    code = record_read(&scratch, line, &event, err);
-    if (!code) code = look_at(run, &event, needle);
-    arena_release(&scratch);
-  }
-  return code;
+  enum rein_code code = past_start(journal, &run->arena, &config, &head, err);
+  if (code) return code;
+  run->model = config.model;
+  return past_each(journal, look, &(struct looking){run, needle}, err);
 }
 
 static void put_started(struct buf *out, int64_t started_ms) {

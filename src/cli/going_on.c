@@ -108,6 +108,22 @@ int going_on_look(struct cli *cli, struct store *store, struct str from, struct 
   return store_look(store, from, journal, &err) ? going_on_fail(cli, &err) : 0;
 }
 
+int going_on_read(struct cli *cli, int (*use)(struct cli *cli, struct journal *journal)) {
+  struct going_on on = {0};
+  struct journal *journal = NULL;
+  struct str name;
+  size_t taken = 0;
+  int exit = going_on_open(cli, &on);
+  if (!exit) exit = going_on_name(cli, on.store, &name, &taken);
+  if (!exit && cli->word_count > taken)
+    exit = cli_usage(cli, T_CLI_NO_WORDS, str_of(cli->command->name), cli->words[taken]);
+  if (!exit) exit = going_on_look(cli, on.store, name, &journal);
+  if (!exit) exit = use(cli, journal);
+  if (journal) journal->kind->close(journal);
+  going_on_release(&on);
+  return exit;
+}
+
 /* Record i of the copy: the first one gets the new run's name. */
 static enum rein_code copy_record(struct journal *from, size_t i, const struct record_head *head,
                                   struct journal *to, bool *more, struct err *err) {

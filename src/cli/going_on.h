@@ -29,6 +29,8 @@ int going_on_fork(struct cli *cli, struct str from, size_t count, struct going_o
 /* A journal to read, by a run's name or a file's path (it has a slash or ends in
  * .jsonl). What a file lost is said. */
 int going_on_look(struct cli *cli, struct store *store, struct str from, struct journal **journal);
+/* Opens the run that the command names, hands its journal to `use`, and closes it. */
+int going_on_read(struct cli *cli, int (*use)(struct cli *cli, struct journal *journal));
 int going_on_open(struct cli *cli, struct going_on *on); /* loop and store alone */
 /* Says an error about a store or a run; the exit code, and the object of JSON. */
 int going_on_fail(struct cli *cli, const struct err *err);

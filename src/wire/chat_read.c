@@ -295,6 +295,7 @@ static void read_chunk(struct draft *d, struct str name, const struct json *chun
 /* [DONE] without a finish_reason is an end like any other (row 18). */
 void chat_on_event(struct draft *draft, const struct sse_event *event) {
   draft_lenient(draft);
+  draft_stop_ends(draft);
   if (!payload_is_done(event)) {
     payload_read(draft, event, read_chunk);
     return;

@@ -374,8 +374,12 @@ void draft_done(struct draft *draft) {
   draft->done = true;
 }
 
+void draft_stop_ends(struct draft *draft) {
+  draft->stop_ends = true;
+}
+
 void draft_eof(struct draft *draft) {
-  if (draft->has_stop) draft_done(draft);
+  if (draft->has_stop && draft->stop_ends) draft_done(draft);
 }
 
 void draft_fail(struct draft *draft, enum fault_kind kind, struct str message, struct str type) {

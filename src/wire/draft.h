@@ -79,6 +79,9 @@ bool draft_back(const struct draft *draft, size_t i, struct draft_view *view); /
 /* The peers of this wire are many and careless: arguments that are a string
  * with an object in it are that object; a call that got no name is left out. */
 void draft_lenient(struct draft *draft);
+/* The last event of this wire is often left out: a message that had its stop reason
+ * is whole without it. */
+void draft_stop_ends(struct draft *draft);
 /* The model refused: a stop that says "end" is a refusal. */
 void draft_refuse(struct draft *draft);
 /* Where the wire is in an answer that may begin with reasoning; the draft only keeps it. */
@@ -103,8 +106,7 @@ bool draft_began(const struct draft *draft);
 /* True once after a restart behind which pieces had been given out: what was
  * shown of this reply does not count. */
 bool draft_withdrawn(struct draft *draft);
-/* The stream ended: a message that had its stop reason is whole without its
- * last event. */
+/* The stream ended, see draft_stop_ends. */
 void draft_eof(struct draft *draft);
 bool draft_is_done(const struct draft *draft);
 bool draft_lacks(const struct draft *draft);                 /* memory: nothing more is taken */

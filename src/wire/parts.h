@@ -39,6 +39,7 @@ struct draft {
   enum stop stop;
   struct str stop_word;
   bool has_stop, done, failed, began, moved, gave, withdrawn, lenient, refused;
+  bool stop_ends; /* with its stop reason it is whole */
   struct fault fault;
   struct think think;
   enum rein_code fail; /* REIN_MEMORY; sticky */

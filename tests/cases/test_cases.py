@@ -76,6 +76,15 @@ class Wire(CaseTest):
         self.assertEqual((ran.returncode, ran.json["turns"]), (20, 0))
         self.assertTrue(os.path.exists(os.path.join(self.root, "victim.txt")))
 
+    def test_S05_a_stop_reason_is_not_the_end(self):
+        self.copy_case("S05")
+        cut = self.read_case("cut-anthropic.sse") + (
+            'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"tool_use",'
+            '"stop_sequence":null},"usage":{"output_tokens":20}}\n\n')
+        ran = self.rein(self.serve([step(cut)]))
+        self.assertEqual((ran.returncode, len(self.requests())), (20, 3))
+        self.assertTrue(os.path.exists(os.path.join(self.root, "victim.txt")))
+
     def test_S06_pings_and_silence_are_a_stall(self):
         self.copy_case("S06")
         for script in ("replay-pings.json", "replay-silent.json"):
