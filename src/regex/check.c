@@ -99,15 +99,16 @@ static enum rein_code check_loops(const struct tree *t, struct node *node) {
   return code;
 }
 
-/* PCRE2 writes a counted group out once for each time. */
+/* PCRE2 writes a counted group out once for each time, emit.c a run in parts. */
 static uint64_t size_of(const struct node *node) {
   uint64_t size = node->kind == NODE_SET ? 20 + 2 * node->set->n + node->more.n / 8 : 3;
   for (const struct node *child = node->child; child; child = child->next)
     size += size_of(child);
   bool single = node->kind == NODE_REPEAT &&
                 (node->child->kind == NODE_UNIT || node->child->kind == NODE_SET);
-  if (node->kind != NODE_REPEAT || single) return size;
+  if (node->kind != NODE_REPEAT) return size;
   uint64_t copies = node->max == REPEAT_FOREVER ? node->min : node->max;
+  if (single) copies = node->min / CALLOUT_WEIGHT + 1;
   size *= copies > 0 ? copies : 1;
   return size > SIZE_MAX_UNITS ? SIZE_MAX_UNITS + 1 : size;
 }

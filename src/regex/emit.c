@@ -6,7 +6,6 @@
 /* So much pattern may lie between two callouts: it bounds the time that passes
  * uncounted. A fork that is not followed by a callout at once weighs half of
  * it, since two of them in a row multiply. */
-#define CALLOUT_WEIGHT 64
 #define FORK_WEIGHT (CALLOUT_WEIGHT / 2)
 #define CALLOUT_NUMBER_MAX 255
 

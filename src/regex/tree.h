@@ -15,8 +15,10 @@
 
 /* Groups within groups: a model's pattern has four, and recursion must end. */
 #define REGEX_DEPTH_MAX 100
-/* Highest {n}: a longer run is what + is for; PCRE2 copies groups n times. */
-#define REGEX_REPEAT_MAX 1000
+/* Highest {n}: PCRE2's own. What it copies n times is bounded by its size (check.c). */
+#define REGEX_REPEAT_MAX 65535
+/* After so many single matches the clock is looked at: a run is written in parts. */
+#define CALLOUT_WEIGHT 64
 #define REPEAT_FOREVER UINT32_MAX
 /* The tree of the longest pattern, each byte a group of its own, fits. */
 #define TREE_BYTES_MAX ((size_t)8 << 20)

@@ -158,7 +158,9 @@ static const struct {
     {"(?<n>a)(?<n>b)", T_REGEX_NAME_TWICE, 7},
     {"(?<n>a)\\k<m>", T_REGEX_NAME_UNKNOWN, 7},
     {"(?<n>a)\\k", T_REGEX_K_BARE, 7},
-    {"a{1001}", T_REGEX_REPEAT_MAX, 1},
+    {"a{65536}", T_REGEX_REPEAT_MAX, 1},
+    {"[^a]{65535}[^b]{65535}", T_REGEX_TOO_BIG, 0},
+    {"(?:[a-z]{2,8}-){0,20000}", T_REGEX_TOO_BIG, 0},
     {"((a{1000}){1000}){1000}", T_REGEX_TOO_BIG, 0},
     {"(?:|ab?)+c", T_REGEX_LOOP_BLANK, 0},
     {"(?:(a)|b)*\\1", T_REGEX_LOOP_REF, 10},
@@ -221,6 +223,9 @@ static void bounds_length_depth_and_counts(void **state) {
   assert_int_equal(new_of("()", "", "", REGEX_PATTERN_MAX / 2), REIN_OK);
   assert_int_equal(new_of("a|", "", "", REGEX_PATTERN_MAX / 2), REIN_OK);
   assert_int_equal(new_of("", "a{1000}", "", 1), REIN_OK);
+  assert_int_equal(new_of("", "^.{1,65535}$", "", 1), REIN_OK);
+  assert_int_equal(new_of("", "^[a-z0-9-]{4096}$", "", 1), REIN_OK);
+  assert_int_equal(new_of("", "^[가-힣 ]{2,10000}$", "", 1), REIN_OK);
   assert_int_equal(new_of("", "(?:abc){1000}", "", 1), REIN_OK);
 }
 
