@@ -1,18 +1,14 @@
-/* From options and environment to a sandbox: level, names of the environment that
- * commands get, and rein's own places, which they must neither see nor write. */
+/* From options and environment to a sandbox: level, and names of the environment that
+ * commands get. rein's own places, which they must not see, are own_places.c's. */
 #include "cli/sandboxed.h"
 
 #include "cli/env.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
-#define NAMES_MAX 64  /* of exec_env */
-#define PLACES_MAX 16 /* rein's own */
+#define NAMES_MAX 64 /* of exec_env */
 
 struct lists {
-  const char *env[NAMES_MAX + 16], *hidden[PLACES_MAX], *protected[PLACES_MAX];
-  size_t env_n, hidden_n, protected_n;
+  const char *env[NAMES_MAX + 16];
+  size_t env_n;
 };
 
 static bool runs_git(const struct rein_tool *row) {
@@ -55,46 +51,6 @@ static int pass_all(struct cli *cli, struct lists *l) {
   return 0;
 }
 
-/* ---- rein's own places --------------------------------------------------------------- */
-
-static bool add_place(struct cli *cli, const char **list, size_t *n, struct str path,
-                      const char *behind) {
-  struct str text;
-  struct buf b;
-  char whole[PATH_MAX];
-  if (!path.n || *n + 1 >= PLACES_MAX) return true;
-  if (!arena_str(&cli->arena, path, &text)) return false;
-  buf_init(&b, 2 * PATH_MAX);
-  buf_put(&b, realpath(text.p, whole) ? str_of(whole) : path);
-  buf_put(&b, str_of(behind));
-  bool ok = !b.fail && arena_str(&cli->arena, buf_str(&b), &text);
-  buf_release(&b);
-  if (ok && text.p[0] == '/') list[(*n)++] = text.p;
-  return ok;
-}
-
-/* The folder that a file of ours lies in. */
-static bool own_folder(struct cli *cli, struct lists *l, struct str file) {
-  struct str folder, name;
-  if (!str_split_last(file, '/', &folder, &name)) return true;
-  return add_place(cli, l->hidden, &l->hidden_n, folder, "") &&
-         add_place(cli, l->protected, &l->protected_n, folder, "/");
-}
-
-static bool own_places(struct cli *cli, struct lists *l) {
-  struct str config = STR_NONE, state = STR_NONE;
-  struct str store = cli_value(cli, OPTION_ID_STORE)->text;
-  struct str named[] = {cli_value(cli, OPTION_ID_CONFIG)->text, cli_value(cli, OPTION_ID_LOG)->text,
-                        store};
-  (void)env_config_path(&cli->arena, cli->envp, &config);
-  (void)env_state_path(&cli->arena, cli->envp, &state);
-  if (!own_folder(cli, l, config) || !own_folder(cli, l, state)) return false;
-  for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-    if (!add_place(cli, l->protected, &l->protected_n, named[i], "")) return false;
-  return add_place(cli, l->protected, &l->protected_n, store, "-wal") &&
-         add_place(cli, l->protected, &l->protected_n, store, "-shm");
-}
-
 /* ---- the sandbox ------------------------------------------------------------------------ */
 
 static void tell(struct cli *cli, const struct setup *setup) {
@@ -130,11 +86,10 @@ int setup_sandbox(struct cli *cli, struct setup *setup) {
   if (word.n) (void)sandbox_read_word(word, &o.level);
   int exit = pass_all(cli, &l);
   if (exit) return exit;
-  if (!own_places(cli, &l) || !arena_str(&cli->arena, env_get(cli->envp, "HOME"), &home))
-    return cli_no_memory(cli);
+  if (!arena_str(&cli->arena, env_get(cli->envp, "HOME"), &home)) return cli_no_memory(cli);
   o.env = l.env;
-  o.hidden = l.hidden;
-  o.protected = l.protected;
+  o.hidden = setup->own.hidden;
+  o.protected = setup->own.kept;
   o.home = home.p;
   if (sandbox_new(&o, &setup->sandbox, &err)) return cli_fail(cli, &err);
   if (sandbox_network(setup->sandbox)) note_network(setup);

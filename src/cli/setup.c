@@ -248,6 +248,8 @@ int setup_root(struct cli *cli, struct setup *setup) {
   if (!arena_str(&cli->arena, root->from ? root->text : STR("."), &path)) return cli_no_memory(cli);
   if (files_open_root(path.p, &setup->files, &err)) return cli_fail(cli, &err);
   setup->has_files = true;
+  if (!own_places(cli, &setup->own)) return cli_no_memory(cli);
+  setup->files.own = (struct files_own){setup->own.hidden, setup->own.kept};
   return 0;
 }
 

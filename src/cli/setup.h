@@ -8,6 +8,7 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "cli/own_places.h"
 #include "cli/env.h"
 #include "cli/packs.h"
 #include "core/agent.h"
@@ -26,6 +27,7 @@ enum setup_kind {
 struct setup {
   struct provider provider;
   struct files files;
+  struct own_places own;
   bool has_files;
   struct policy policy;
   struct str provider_name; /* for the journal: as -m has it, a script by its whole path */

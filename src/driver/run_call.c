@@ -56,6 +56,19 @@ static const char *keep_z(struct running *r, struct str s, bool *ok) {
   return copy.p;
 }
 
+/* The list stays its owner's no longer than the run; a call may stay longer. */
+static const char *const *keep_list(struct running *r, const char *const *list, bool *ok) {
+  size_t n = 0;
+  while (list && list[n])
+    n++;
+  const char **kept = list ? arena_array(&r->arena, const char *, n + 1) : NULL;
+  *ok = *ok && (kept || !list);
+  for (size_t i = 0; kept && i < n; i++)
+    kept[i] = keep_z(r, str_of(list[i]), ok);
+  if (kept) kept[n] = NULL;
+  return kept;
+}
+
 static enum rein_code furnish(struct running *r, const struct tool *tool, struct err *err) {
   const struct run_spec *spec = &r->run->spec;
   bool ok = !(tool->touches & REIN_WRITES) || seen_copy(r->run, &r->arena, &r->house.seen);
@@ -72,6 +85,8 @@ static enum rein_code furnish(struct running *r, const struct tool *tool, struct
   if (spec->files) {
     r->files.root = keep_z(r, str_of(spec->files->root), &ok);
     r->files.given = keep_z(r, str_of(spec->files->given), &ok);
+    r->files.own.hidden = keep_list(r, spec->files->own.hidden, &ok);
+    r->files.own.kept = keep_list(r, spec->files->own.kept, &ok);
     r->files.fd = fcntl(spec->files->fd, F_DUPFD_CLOEXEC, 3);
     if (r->files.fd < 0) return ERR(err, REIN_SYSTEM, T_DRIVER_CALL_FILES, str_of(strerror(errno)));
     r->house.files = &r->files;

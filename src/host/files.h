@@ -27,11 +27,19 @@ struct files_guard {
                               * of these files may not be seen either; NULL none */
 };
 
+/* rein's own places: absolute, links resolved, each with what lies below it; NULL at
+ * the end. Neither a rule nor a link opens them. */
+struct files_own {
+  const char *const *hidden; /* neither read nor changed; NULL none */
+  const char *const *kept;   /* not changed; NULL none */
+};
+
 struct files {
   int fd;                          /* of the root */
   const char *root;                /* its real path, terminated */
   const char *given;               /* the path it was opened with, made absolute; NULL: unknown */
   const struct files_guard *guard; /* NULL: all may be seen */
+  struct files_own own;
 };
 
 /* Opens the root, which may itself be a link. REIN_INPUT with a sentence;
@@ -107,12 +115,14 @@ uint64_t files_hash(struct str bytes);
 struct files_done {
   unsigned links;  /* names that the old file had: the others keep the old bytes */
   bool owner_lost; /* the old owner could not be given to the new file */
+  bool attrs_lost; /* nor all of its extended attributes */
 };
 /* A temporary file in the same folder, fsync, swap, fsync of the folder: the old
- * file or the new one, nothing between. Permissions stay, owner and group where
- * possible. Changes by rein are made under a lock of the folder, so none is lost
- * between two of them; of other programs, a file put in place by rename is
- * noticed to the last moment (the swapped-out file is looked at, and put back).
+ * file or the new one, nothing between. Permissions and the access list stay,
+ * owner, group and extended attributes where possible. Changes by rein are made
+ * under a lock of the folder, so none is lost between two of them; of other
+ * programs, a file put in place by rename is noticed to the last moment
+ * (the swapped-out file is looked at, and put back).
  * Only bytes written into the old file by one who had it open while it was
  * swapped are lost: Linux has no way to stop that. What a killed process left
  * behind is removed by the next write in the folder. */

@@ -39,8 +39,11 @@ enum rein_code path_kind_fail(enum text_id text, struct str path, struct err *er
 /* files_guard.c: what the guard says. The first of a walk's entry. */
 bool files_may_see(const struct files *files, int dir, const char *name, struct str path);
 enum rein_code files_may_open(const struct files *files, int fd, struct str asked, struct err *err);
-enum rein_code files_may_place(const struct files *files, const struct files_place *place,
-                               struct err *err);
+/* Whether it lies in rein's own places. */
+bool files_owns(const struct files *files, struct str path);
+/* `path`: where it leads, from the root; `asked` for the sentence. */
+enum rein_code files_may_change(const struct files *files, int dir, const char *name,
+                                struct str path, struct str asked, struct err *err);
 
 /* Fills err with the sentence of a (positive) errno about this path. */
 enum rein_code path_fail(struct str path, int error, struct err *err);
@@ -65,5 +68,12 @@ int folder_sync(int dir); /* 0, or a negated errno */
 enum rein_code put_write(const struct put *put, struct str content, const struct files_want *want,
                          struct files_done *done, struct err *err);
 enum rein_code put_delete(const struct put *put, const struct files_want *want, struct err *err);
+/* -- files_attr.c: 0, or a negated errno -- */
+/* Takes away the access list that a new file got from its folder's default: before a
+ * mode is set, since that would wake the rights in it. */
+int attrs_clear(int fd);
+/* Extended attributes and the access list; `from` may be O_PATH. *lost: some could not
+ * be kept. */
+int attrs_carry(int from, int to, bool *lost);
 /* A sentence of two values: the path, and the words of a (positive) errno. */
 enum rein_code put_fail(struct str path, enum text_id text, int error, struct err *err);

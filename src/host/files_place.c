@@ -237,11 +237,13 @@ static enum rein_code open_once(const struct files *files, struct str path, enum
   if (path_names_folder(path)) return path_kind_fail(T_HOST_PUT_FOLDER, path, err);
   /* Before folders are made, and again where links have led. */
   if (path_kept_in(str_of(inside))) return path_kind_fail(T_HOST_PUT_GIT, path, err);
+  if (files_owns(files, str_of(inside))) return path_kind_fail(T_HOST_PATH_OWN, path, err);
   code = aim == FILES_DELETE ? look_at_name(files, inside, place, err)
                              : look(files, inside, aim, place, err);
   if (code == REIN_OK && path_kept_in(buf_str(&place->path)))
     code = path_kind_fail(T_HOST_PUT_GIT, path, err);
-  return code == REIN_OK ? files_may_place(files, place, err) : code;
+  if (code != REIN_OK) return code;
+  return files_may_change(files, place->dir, place->name, buf_str(&place->path), path, err);
 }
 
 enum rein_code files_place_open(const struct files *files, struct str path, enum files_aim aim,

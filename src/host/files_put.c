@@ -50,8 +50,7 @@ static enum rein_code failed(const struct put *put, int error, struct err *err) 
   case EISDIR: return path_kind_fail(T_HOST_PUT_FOLDER, put->shown, err);
   case ELOOP: return path_kind_fail(T_HOST_PUT_LINK, put->shown, err);
   case EMEDIUMTYPE: return path_kind_fail(T_HOST_WRITE_KIND, put->shown, err);
-  case EROFS:
-  case ETXTBSY: break;
+  case ENOMEM: return ERR(err, REIN_MEMORY, T_HOST_NO_MEMORY);
   case EWOULDBLOCK: return path_kind_fail(T_HOST_PUT_BUSY, put->shown, err);
   }
   return put_fail(put->shown, T_HOST_WRITE_FAILED, error, err);
@@ -182,27 +181,38 @@ static int temp_make(int dir, mode_t mode, struct temp *temp) {
   return bad;
 }
 
-/* The old file's owner and permissions; without the bits that a write takes away
- * (setuid, setgid). */
-static int dress(int fd, const struct stat *old, struct files_done *done) {
+static int dress_attrs(const struct put *put, int fd, struct files_done *done) {
+  int from = openat(put->dir, put->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (from < 0) return errno == ENOENT ? -ESTALE : -errno;
+  int bad = attrs_carry(from, fd, &done->attrs_lost);
+  (void)close(from);
+  return bad;
+}
+
+/* The old file's owner, permissions and attributes; without the bits that a write
+ * takes away (setuid, setgid). */
+static int dress(const struct put *put, int fd, const struct stat *old, struct files_done *done) {
   struct stat st;
   if (!old->st_mode) return 0;
   if (fstat(fd, &st) != 0) return -errno;
+  int bad = attrs_clear(fd);
+  if (bad) return bad;
   if (st.st_uid != old->st_uid || st.st_gid != old->st_gid) {
     done->owner_lost = fchown(fd, old->st_uid, old->st_gid) != 0;
     if (done->owner_lost) (void)!fchown(fd, (uid_t)-1, old->st_gid);
   }
-  return fchmod(fd, old->st_mode & 0777) == 0 ? 0 : -errno;
+  return fchmod(fd, old->st_mode & 0777) == 0 ? dress_attrs(put, fd, done) : -errno;
 }
 
-static int fill(int fd, struct str content, const struct stat *old, struct files_done *done) {
+static int fill(const struct put *put, int fd, struct str content, const struct stat *old,
+                struct files_done *done) {
   while (content.n > 0) {
     ssize_t n = write(fd, content.p, content.n);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return -errno;
     content = str_part(content, (size_t)n, content.n);
   }
-  int bad = dress(fd, old, done);
+  int bad = dress(put, fd, old, done);
   if (bad) return bad;
   return fsync(fd) == 0 ? 0 : -errno;
 }
@@ -280,7 +290,7 @@ enum rein_code put_write(const struct put *put, struct str content, const struct
   if (!bad) bad = temp_make(put->dir, old.st_mode, &temp);
   if (bad) return failed(put, -bad, err);
   done->links = old.st_mode ? (unsigned)old.st_nlink : 0;
-  bad = fill(temp.fd, content, &old, done);
+  bad = fill(put, temp.fd, content, &old, done);
   if (bad)
     (void)unlinkat(put->dir, temp.name, 0);
   else

@@ -129,11 +129,17 @@ static enum rein_code descend(const struct files *files, struct target *t, struc
 static enum rein_code landed_check(const struct files *files, const struct target *t,
                                    struct err *err) {
   struct buf where;
-  buf_init(&where, PATH_MAX);
+  buf_init(&where, PATH_MAX + sizeof t->name);
   enum rein_code code = files_path_of(files, t->dir, &where);
   if (code == REIN_MEMORY) code = ERR(err, code, T_HOST_NO_MEMORY);
   if (code != REIN_OK && code != REIN_MEMORY) code = failed(t, ENOENT, err); /* moved away */
   if (code == REIN_OK && path_kept_in(buf_str(&where))) code = refuse(t, T_HOST_WRITE_GIT, err);
+  if (code == REIN_OK) {
+    buf_c(&where, '/');
+    buf_put(&where, str_of(t->name));
+    code = where.fail ? ERR(err, REIN_MEMORY, T_HOST_NO_MEMORY)
+                      : files_may_change(files, t->dir, t->name, buf_str(&where), t->path, err);
+  }
   buf_release(&where);
   return code;
 }

@@ -139,9 +139,10 @@ static int leave_out(struct reader *r, struct branch *b) {
     struct item item = b->items[i];
     if (item.type == DT_UNKNOWN || is_skipped(r->plan, &item)) continue; /* or it is gone */
     const struct files *files = r->plan->files;
-    if ((b->rules || files->guard) && !branch_path(r, b, item.name)) return ENOMEM;
+    bool judged = files->guard || files->own.hidden;
+    if ((b->rules || judged) && !branch_path(r, b, item.name)) return ENOMEM;
     if (b->rules && ignore_names(b->rules, buf_str(&r->path), item.type == DT_DIR)) continue;
-    if (files->guard && !files_may_see(files, b->fd, item.name, buf_str(&r->path))) continue;
+    if (judged && !files_may_see(files, b->fd, item.name, buf_str(&r->path))) continue;
     b->items[kept++] = item;
   }
   b->n = kept;

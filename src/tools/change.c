@@ -74,4 +74,8 @@ void change_notes(const struct change *c, struct buf *out) {
     buf_c(out, '\n');
     CALL_NOTE(out, c->call, T_TOOLS_CHANGE_OWNER, STR_NONE);
   }
+  if (c->done.attrs_lost) {
+    buf_c(out, '\n');
+    CALL_NOTE(out, c->call, T_TOOLS_CHANGE_ATTRS, STR_NONE);
+  }
 }

@@ -57,6 +57,25 @@ class Paths(CliTest):
         (_, listed), = self.play(("list_files", {}))
         self.assertEqual(self.reads(*listed.splitlines()), [(False, "x\n")] * 2)
 
+    def test_reins_own_places_below_the_root(self):
+        config, state, log = (os.path.join(self.root, n) for n in ("cfg", "state", "rein.log"))
+        self.write("cfg/rein/config.json", '{"lang": "en"}\n')
+        self.write("cfg/other.json", "lang\n")
+        os.symlink("cfg/rein", os.path.join(self.root, "way"))
+        wanted = [(tool, {"path": p, **more}) for p in ("cfg/rein/config.json", "way/config.json") for tool, more in (
+            ("read_file", {}), ("write_file", {"content": "x"}), ("delete_file", {}))]
+        wanted += [("read_file", {"path": "state/rein/runs.db"}), ("write_file", {"path": "rein.log", "content": "x"}),
+                   ("write_file", {"path": "cfg/rein/new/f", "content": "x"}), ("delete_file", {"path": "rein.log"})]
+        open_to_all = [("search_files", {"pattern": "lang", "glob": "*.json"}),
+                       ("write_file", {"path": "cfg/mine", "content": "x"})]
+        allow = [a for t in ("write_file", "delete_file") for a in ("--policy", t + "=allow")]
+        got = self.play(*wanted, *open_to_all, argv=[*allow, "--log", log],
+                        XDG_CONFIG_HOME=config, XDG_STATE_HOME=state)
+        for call, (error, text) in zip(wanted, got):
+            self.assertTrue(error and "rein's own places" in text, (call, text))
+        self.assertEqual(got[-2:], [(False, "cfg/other.json:1:lang"), (False, "wrote cfg/mine, 1 bytes")])
+        self.assertEqual(os.listdir(os.path.join(config, "rein")), ["config.json"])
+
     def test_reports_through_links(self):
         self.write("reports/real/f.md", "old")
         self.write("reports/hidden/.git/config", "old")
