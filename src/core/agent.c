@@ -61,7 +61,7 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
 
 /* Makes the request ready and asks for its worst case; or the valve closes. */
 enum rein_code agent_prepare(struct agent *a, struct err *err) {
-  if (a->bad_tool.text != T_NONE) return end_bad_tool(a);
+  if (a->bad_tool) return end_bad_tool(a);
   if (time_is_up(a)) return end_time(a, err);
   size_t answered = a->budget.known ? a->talk.reply_bytes : 0;
   enum rein_code code = request_build(a, a->config.output_limit, err);
@@ -238,6 +238,7 @@ static enum rein_code on_reply(struct agent *a, const struct event *e, struct er
   a->talk.reply_bytes = 0; /* until it is kept: then it goes back */
   a->sending.withdrawn = is_cut_short(a, r);
   if (a->sending.withdrawn) return agent_prepare(a, err); /* once more: its retries go on */
+  buf_release(&a->sending.body); /* of a run that waits for its tools nobody needs it */
   enum rein_code code = keep_text(a, r, err);
   if (code) return code;
   if (a->wrap.on) return wrap_reply(a, r, err);

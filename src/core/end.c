@@ -20,7 +20,7 @@ void end_now(struct agent *a, enum rein_outcome outcome) {
   end_request(a);
   if (a->wrap.on && outcome != REIN_OUTCOME_CANCELLED && outcome != REIN_OUTCOME_INTERNAL) {
     outcome = a->wrap.outcome;
-    a->end.why = a->wrap.why;
+    a->end.why = *a->wrap.why;
     a->wrapped = !transcript_ends_with_user(&a->talk);
   }
   a->wrap.on = false;
@@ -129,13 +129,14 @@ enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) {
                         STR_NONE, err);
 }
 
-/* A finished run in which somebody should have been asked is not `finished`. */
 enum rein_code end_bad_tool(struct agent *a) {
-  a->end.why = a->bad_tool;
+  const struct tool *t = a->bad_tool;
+  (void)ERR(&a->end.why, REIN_INPUT, T_CORE_END_BAD_TOOL, t->name, t->left_out);
   end_now(a, REIN_OUTCOME_BAD_TOOL);
   return REIN_OK;
 }
 
+/* A finished run in which somebody should have been asked is not `finished`. */
 void end_finished(struct agent *a) {
   const struct refusals *r = &a->refusals;
   if (!r->nobody) {

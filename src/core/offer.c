@@ -56,33 +56,60 @@ static size_t gather(struct agent *a, struct tool_schema *all, size_t *places) {
   return n;
 }
 
-static enum rein_code take_sent(struct agent *a, const struct tool_sent *sent, const size_t *places,
-                                size_t n, struct err *err) {
+static bool keep_finding(struct agent *a, const struct finding *from, size_t tool) {
+  struct finding f = *from;
+  f.tool = tool;
+  return arena_str(&a->fixed, from->pointer, &f.pointer) &&
+         arena_str(&a->fixed, from->keyword, &f.keyword) &&
+         arena_str(&a->fixed, from->values[0], &f.values[0]) &&
+         arena_str(&a->fixed, from->values[1], &f.values[1]) &&
+         finding_add(&a->fixed, &a->findings, &f);
+}
+
+static enum rein_code keep_sent(struct agent *a, struct tool *t, const struct tool_sent *sent,
+                                const struct finding *refusal, struct err *err) {
+  t->strict = sent->strict;
+  t->sent = t->schema;
+  if (!str_eq(sent->schema, t->schema) && !arena_str(&a->fixed, sent->schema, &t->sent))
+    return no_memory(err);
+  return sent->refused ? leave_out(a, t, refusal, err) : REIN_OK;
+}
+
+/* What was derived, and of each finding what it says: the rest was on the way there. */
+static enum rein_code take_sent(struct agent *a, const struct tool_sent *sent, size_t n,
+                                const size_t *places, const struct findings *found,
+                                struct err *err) {
   enum rein_code code = REIN_OK;
-  for (size_t i = 0; i < n && code == REIN_OK; i++) {
-    struct tool *t = &a->tools[places[i]];
-    t->sent = sent[i].schema;
-    t->strict = sent[i].strict;
-    if (sent[i].refused) code = leave_out(a, t, refusal_of(&a->findings, i), err);
-  }
-  for (struct finding *f = a->findings.first; f; f = f->next)
-    f->tool = places[f->tool];
+  for (size_t i = 0; i < n && code == REIN_OK; i++)
+    code = keep_sent(a, &a->tools[places[i]], &sent[i], refusal_of(found, i), err);
+  const struct finding *f = found->first;
+  for (; f && code == REIN_OK; f = f->next)
+    if (!keep_finding(a, f, places[f->tool])) code = no_memory(err);
   return code;
 }
 
-static enum rein_code derive_all(struct agent *a, struct err *err) {
+static enum rein_code derive_in(struct agent *a, struct arena *scratch, struct err *err) {
   size_t most = a->tool_count + 1;
   struct derive_spec spec = {.model_lang = a->config.model_lang, .strict_asked = a->config.strict};
-  struct tool_schema *all = arena_array(&a->fixed, struct tool_schema, most);
-  struct tool_sent *sent = arena_array(&a->fixed, struct tool_sent, most);
-  size_t *places = arena_array(&a->fixed, size_t, most);
+  struct tool_schema *all = arena_array(scratch, struct tool_schema, most);
+  struct tool_sent *sent = arena_array(scratch, struct tool_sent, most);
+  size_t *places = arena_array(scratch, size_t, most);
+  struct findings found = {0};
   if (!all || !sent || !places) return no_memory(err);
   enum rein_code code = find_dialect(a, &spec.dialect, err);
   if (code) return code;
   spec.tools = all;
   spec.count = gather(a, all, places);
-  if (derive_tools(&a->fixed, &spec, sent, &a->findings)) return no_memory(err);
-  return take_sent(a, sent, places, spec.count, err);
+  if (derive_tools(scratch, &spec, sent, &found)) return no_memory(err);
+  return take_sent(a, sent, spec.count, places, &found, err);
+}
+
+static enum rein_code derive_all(struct agent *a, struct err *err) {
+  struct arena scratch;
+  arena_init(&scratch, a->fixed.max);
+  enum rein_code code = derive_in(a, &scratch, err);
+  arena_release(&scratch);
+  return code;
 }
 
 /* What a journal says was sent: another version may derive otherwise. */
@@ -150,8 +177,7 @@ enum rein_code offer_tools(struct agent *a, struct err *err) {
     struct tool *t = &a->tools[i];
     if (tool_is_sent(t)) code = hold_members(a, t, err);
     if (!t->left_out.n || !t->offered) continue;
-    if (!a->config.skip_bad_tools && a->bad_tool.text == T_NONE)
-      (void)ERR(&a->bad_tool, REIN_INPUT, T_CORE_END_BAD_TOOL, t->name, t->left_out);
+    if (!a->config.skip_bad_tools && !a->bad_tool) a->bad_tool = t;
   }
   if (code == REIN_OK) code = keep_forms(a, err);
   return code ? code : put_list(a, err);
@@ -166,7 +192,7 @@ enum rein_code offer_renew(struct agent *a, struct err *err) {
   }
   a->config.forms = NULL;
   a->findings = (struct findings){0};
-  a->bad_tool = (struct err){0};
+  a->bad_tool = NULL;
   return offer_tools(a, err);
 }
 

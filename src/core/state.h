@@ -132,7 +132,7 @@ struct taint {
 struct wrap {
   bool on;
   enum rein_outcome outcome; /* the valve's */
-  struct err why;
+  struct err *why;           /* likewise; large, and seldom there: of the agent's arena */
 };
 
 struct agent {
@@ -142,8 +142,8 @@ struct agent {
   struct regex **volatile_text; /* per tool; NULL none */
   size_t tool_count;
   struct buf tools_json;
-  struct findings findings; /* of schema/derive.h */
-  struct err bad_tool;      /* one that cannot be sent: no request is made */
+  struct findings findings;    /* of schema/derive.h */
+  const struct tool *bad_tool; /* one that cannot be sent: no request is made; NULL none */
   enum state state;
   enum action_kind give; /* RESERVE, SEND, ASK, REWRITE or DONE, not yet pulled */
   struct transcript talk;

@@ -40,9 +40,11 @@ enum rein_code wrap_up(struct agent *a, enum rein_outcome outcome, struct err *e
     return code;
   }
   struct str note = str_of(text_raw(T_CORE_NOTE_WRAP_UP, a->config.model_lang));
-  code = transcript_say(&a->talk, note, err);
+  struct err *why = arena_new(&a->fixed, struct err);
+  code = why ? transcript_say(&a->talk, note, err) : ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   if (code) return code;
-  a->wrap = (struct wrap){.on = true, .outcome = outcome, .why = a->end.why};
+  *why = a->end.why;
+  a->wrap = (struct wrap){.on = true, .outcome = outcome, .why = why};
   a->budget.slice = 0;
   a->sending.retries = a->sending.repairs = 0;
   return agent_prepare(a, err);

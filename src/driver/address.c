@@ -24,13 +24,21 @@ static enum rein_code check(struct str url, struct err *err) {
   return ok ? REIN_OK : ERR(err, REIN_INPUT, T_DRIVER_BAD_URL, url);
 }
 
+static void put_text(struct buf *out, const struct wire *wire, const struct secret *key) {
+  buf_lit(out, "content-type: application/json\nuser-agent: rein/" REIN_VERSION "\n");
+  wire->put_headers(out, secret_str(key));
+}
+
 static void put_lines(struct address *a, const struct wire *wire, const struct secret *key) {
+  struct buf length;
   size_t count = 0;
+  buf_init_count(&length, 4 * KEY_BYTES_MAX);
+  put_text(&length, wire, key);
   buf_init(&a->bytes, 4 * KEY_BYTES_MAX);
   /* Room for all at once: a buffer that moved would leave the key behind. */
-  buf_room(&a->bytes, key->n + 2048);
-  buf_lit(&a->bytes, "content-type: application/json\nuser-agent: rein/" REIN_VERSION "\n");
-  wire->put_headers(&a->bytes, secret_str(key));
+  buf_room(&a->bytes, length.n);
+  buf_release(&length);
+  put_text(&a->bytes, wire, key);
   if (a->bytes.fail) return;
   for (char *p = a->bytes.p; *p && count + 1 < ADDRESS_LINES_MAX;) {
     a->line[count++] = p;

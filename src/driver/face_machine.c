@@ -43,7 +43,7 @@ static void drop_attempt(struct rein_machine *m) {
 static enum rein_code feed(struct rein_machine *m, struct event *event) {
   struct err err;
   event->at_ms = m->now_ms;
-  buf_reset(&m->line);
+  buf_release(&m->line);
   record_put(&m->line, event);
   if (m->line.fail) return m->line.fail;
   enum rein_code code = m->journal->kind->append(m->journal, buf_str(&m->line), &err);
