@@ -282,6 +282,14 @@ enum rein_code ignore_new(struct str text, size_t base, struct ignore *above,
   return REIN_OK;
 }
 
+void ignore_free_all(struct ignore *rules) {
+  while (rules) {
+    struct ignore *above = rules->above;
+    ignore_free(rules);
+    rules = above;
+  }
+}
+
 void ignore_free(struct ignore *rules) {
   if (!rules) return;
   mem_free(rules->rules);

@@ -23,6 +23,7 @@ enum rein_code ignore_new(struct str text, size_t base, struct ignore *above, st
     __attribute__((warn_unused_result));
 /* Frees this one list, not those above it; NULL is fine. */
 void ignore_free(struct ignore *rules);
+void ignore_free_all(struct ignore *rules); /* and those above */
 /* Whether a path below the folder is named, and not taken out again. That a
  * folder above it is named is the caller's to know: nothing in it comes back. */
 bool ignore_names(const struct ignore *rules, struct str path, bool is_dir);

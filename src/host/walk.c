@@ -51,6 +51,7 @@ struct walk {
   const struct walk_plan *plan;
   pthread_mutex_t lock;
   pthread_cond_t more;
+  struct outer outer;
   struct chain list;
   unsigned waiting; /* threads */
   unsigned hired, most;
@@ -284,7 +285,8 @@ static void finish(struct walk *w, struct piece *p, struct chain *c, bool whole)
 }
 
 static bool worker_init(struct worker *me) {
-  me->reader = (struct reader){.plan = me->walk->plan, .room = mem_resize(NULL, WALK_ROOM)};
+  me->reader = (struct reader){
+      .plan = me->walk->plan, .outer = &me->walk->outer, .room = mem_resize(NULL, WALK_ROOM)};
   buf_init(&me->reader.path, PATH_BYTES_MAX);
   return me->reader.room != NULL;
 }
@@ -396,7 +398,9 @@ static enum rein_code walk_below(struct walk *w, struct str path, int fd, struct
   w->hired = 1;
   w->most = walk_threads(w->plan->threads);
   int bad = ENOMEM;
-  if (worker_init(me))
+  bool ready = worker_init(me);
+  if (ready && w->plan->ignore) ready = outer_read(&w->outer, w->plan->files->root) == 0;
+  if (ready)
     bad = start(w, &me->reader, path, fd);
   else
     (void)close(fd);
@@ -406,6 +410,7 @@ static enum rein_code walk_below(struct walk *w, struct str path, int fd, struct
     if (w->fail) bad = ENOMEM;
   }
   worker_release(me);
+  outer_release(&w->outer);
   return bad ? path_fail(path.n ? path : STR("."), bad, err) : REIN_OK;
 }
 

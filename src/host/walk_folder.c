@@ -48,31 +48,38 @@ static int read_small(int dir, const char *name, struct buf *text) {
   return bad;
 }
 
-/* The rules of one file over those at hand; a file that cannot be read whole is
- * told of by rules_lost. */
-static int add_rules(struct branch *b, int dir, const char *name, struct ignore **own) {
+int rules_add(int dir, const char *name, size_t base, struct ignore **rules, struct ignore **own,
+              bool *lost) {
   struct buf text;
   buf_init(&text, IGNORE_BYTES_MAX + 4096);
   int bad = read_small(dir, name, &text);
-  struct ignore *before = b->rules;
-  size_t base = b->path.n ? b->path.n + 1 : 0;
-  if (!bad && ignore_new(buf_str(&text), base, before, &b->rules) != REIN_OK) bad = ENOMEM;
-  if (!bad && b->rules != before) *own = b->rules;
+  struct ignore *before = *rules;
+  if (!bad && ignore_new(buf_str(&text), base, before, rules) != REIN_OK) bad = ENOMEM;
+  if (!bad && *rules != before) *own = *rules;
   buf_release(&text);
-  if (bad && bad != ENOMEM && bad != ENOENT) b->rules_lost = true;
+  if (bad && bad != ENOMEM && bad != ENOENT) *lost = true;
   return bad == ENOMEM ? bad : 0;
 }
 
+/* Rules see a path from the top of the repository that the root lies in. */
+static size_t base_of(const struct outer *o, const struct branch *b) {
+  size_t above = o->prefix.n ? o->prefix.n + 1 : 0;
+  return above + (b->path.n ? b->path.n + 1 : 0);
+}
+
 /* A folder with .git in it is a repository of its own: rules above it end. */
-static int read_rules(struct branch *b, bool has_git, bool has_list) {
+static int read_rules(const struct outer *o, struct branch *b, bool has_git, bool has_list) {
   int bad = 0;
-  b->rules = b->above && !has_git ? b->above->rules : NULL;
+  size_t base = base_of(o, b);
+  b->rules = has_git ? NULL : b->above ? b->above->rules : o->rules;
+  if (!b->above) b->rules_lost = o->lost;
   if (has_git) {
     int git = openat(b->fd, ".git/info", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (git >= 0) bad = add_rules(b, git, "exclude", &b->own[1]);
+    if (git >= 0) bad = rules_add(git, "exclude", base, &b->rules, &b->own[1], &b->rules_lost);
     if (git >= 0) (void)close(git);
   }
-  return !bad && has_list ? add_rules(b, b->fd, ".gitignore", &b->own[0]) : bad;
+  if (bad || !has_list) return bad;
+  return rules_add(b->fd, ".gitignore", base, &b->rules, &b->own[0], &b->rules_lost);
 }
 
 /* ---- names ----------------------------------------------------------------------- */
@@ -133,17 +140,36 @@ static bool is_skipped(const struct walk_plan *plan, const struct item *item) {
   return false;
 }
 
+/* From the top of the repository, in r->path; false: no memory. */
+static bool outer_path(struct reader *r, const struct branch *b, const char *name) {
+  struct str prefix = r->outer->prefix;
+  buf_reset(&r->path);
+  buf_put(&r->path, prefix);
+  if (prefix.n) buf_c(&r->path, '/');
+  buf_put(&r->path, b->path);
+  if (b->path.n) buf_c(&r->path, '/');
+  buf_put(&r->path, str_of(name));
+  return !r->path.fail;
+}
+
+/* Of the entry whose path is in r->path. */
+static bool is_left_out(const struct reader *r, const struct branch *b, const struct item *item,
+                        bool judged) {
+  struct str path = buf_str(&r->path);
+  size_t above = r->outer->prefix.n ? r->outer->prefix.n + 1 : 0;
+  if (b->rules && ignore_names(b->rules, path, item->type == DT_DIR)) return true;
+  const struct files *files = r->plan->files;
+  return judged && !files_may_see(files, b->fd, item->name, str_part(path, above, path.n));
+}
+
 static int leave_out(struct reader *r, struct branch *b) {
   size_t kept = 0;
+  bool judged = r->plan->files->guard || r->plan->files->own.hidden;
   for (size_t i = 0; i < b->n; i++) {
     struct item item = b->items[i];
     if (item.type == DT_UNKNOWN || is_skipped(r->plan, &item)) continue; /* or it is gone */
-    const struct files *files = r->plan->files;
-    bool judged = files->guard || files->own.hidden;
-    if ((b->rules || judged) && !branch_path(r, b, item.name)) return ENOMEM;
-    if (b->rules && ignore_names(b->rules, buf_str(&r->path), item.type == DT_DIR)) continue;
-    if (judged && !files_may_see(files, b->fd, item.name, buf_str(&r->path))) continue;
-    b->items[kept++] = item;
+    if ((b->rules || judged) && !outer_path(r, b, item.name)) return ENOMEM;
+    if (!is_left_out(r, b, &item, judged)) b->items[kept++] = item;
   }
   b->n = kept;
   return 0;
@@ -172,7 +198,7 @@ int branch_read(struct reader *r, struct branch *above, struct str path, int fd,
   if (!b) return ENOMEM;
   int bad = read_names(b, r->room);
   if (!bad && b->n) qsort(b->items, b->n, sizeof *b->items, by_name);
-  if (!bad && r->plan->ignore) bad = read_rules(b, has(b, ".git"), has(b, ".gitignore"));
+  if (!bad && r->plan->ignore) bad = read_rules(r->outer, b, has(b, ".git"), has(b, ".gitignore"));
   if (!bad) bad = leave_out(r, b);
   if (!bad) return 0;
   branch_free(b);
@@ -186,7 +212,7 @@ int branch_pass(struct reader *r, struct branch *above, struct str path, int fd,
   if (!b) return ENOMEM;
   struct stat st;
   bool has_git = fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
-  int bad = r->plan->ignore ? read_rules(b, has_git, true) : 0;
+  int bad = r->plan->ignore ? read_rules(r->outer, b, has_git, true) : 0;
   branch_close(b);
   if (!bad) return 0;
   branch_free(b);

@@ -30,9 +30,24 @@ struct branch {
 
 #define WALK_ROOM (32u << 10) /* of getdents */
 
+/* What lies above the root, when the root is a folder of a repository. */
+struct outer {
+  struct str prefix;    /* the root's path in it, borrowed; empty: it is in none */
+  struct ignore *rules; /* see paths that begin with the prefix */
+  bool lost;
+};
+/* 0, or ENOMEM; released in either case. */
+int outer_read(struct outer *o, const char *root);
+void outer_release(struct outer *o);
+/* The rules of one file over those at hand; *own is set where there are any, *lost where
+ * the file cannot be read whole. 0, or ENOMEM. */
+int rules_add(int dir, const char *name, size_t base, struct ignore **rules, struct ignore **own,
+              bool *lost);
+
 /* What all reading shares on one thread. */
 struct reader {
   const struct walk_plan *plan;
+  const struct outer *outer;
   char *room;      /* WALK_ROOM bytes */
   struct buf path; /* of an entry */
 };

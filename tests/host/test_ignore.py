@@ -92,5 +92,31 @@ class Ignore(unittest.TestCase):
         self.assertGreater(seen, 5 * left)
 
 
+    def test_above_the_root(self):
+        """The root is a folder of a repository: its rules still hold."""
+        looked = 0
+        for seed in range(600 if LONG else 8):
+            dice = random.Random(seed)
+            with tempfile.TemporaryDirectory() as top, self.subTest(seed=seed):
+                subprocess.run([GIT, "init", "-q", top], check=True, env={"PATH": os.environ["PATH"], "HOME": top})
+                build(top, dice)
+                whole = git_leaves(top)
+                roots = [p for p in whole if os.path.isdir(os.path.join(top, p)) and not hidden(p, whole)]
+                for root in sorted(roots):
+                    looked += 1
+                    git = {os.path.relpath(p, root) for p in whole if p.startswith(root + "/")}
+                    self.assertEqual(git, rein_leaves(os.path.join(top, root)), root)
+        self.assertGreater(looked, 8)
+
+
+def hidden(path, whole):
+    """One of the folders above is left out: git leaves out all, and rein was told to look there."""
+    while path:
+        if path not in whole:
+            return True
+        path = os.path.dirname(path)
+    return False
+
+
 if __name__ == "__main__":
     unittest.main()
