@@ -108,6 +108,23 @@ class Ignore(unittest.TestCase):
                     self.assertEqual(git, rein_leaves(os.path.join(top, root)), root)
         self.assertGreater(looked, 8)
 
+    def test_anchors_above_and_below_the_root(self):
+        with tempfile.TemporaryDirectory() as top:
+            app = os.path.join(top, "pkg", "app")
+            for folder in (".git/info", "pkg/app/deep"):
+                os.makedirs(os.path.join(top, folder))
+            for folder, rules in (("", "/pkg/app/a\n/b\n"), ("pkg", "/app/c\n/d\n"),
+                                  ("pkg/app", "/e\n"), ("pkg/app/deep", "/f\n"), (".git/info", "/pkg/app/g\n")):
+                name = "exclude" if folder == ".git/info" else ".gitignore"
+                with open(os.path.join(top, folder, name), "w", encoding="ascii") as f:
+                    f.write(rules)
+            for name in "abcdefg":
+                for folder in (app, os.path.join(app, "deep")):
+                    with open(os.path.join(folder, name), "w", encoding="ascii"):
+                        pass
+            self.assertEqual(rein_leaves(app), {".gitignore", "b", "d", "f", "deep", "deep/.gitignore"}
+                             | {"deep/" + n for n in "abcdeg"})
+
 
 def hidden(path, whole):
     """One of the folders above is left out: git leaves out all, and rein was told to look there."""
