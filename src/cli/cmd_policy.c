@@ -2,7 +2,7 @@
  * and why, and what was allowed for good. */
 #include "cli/command.h"
 #include "cli/kept.h"
-#include "cli/named_rows.h"
+#include "cli/packs.h"
 #include "cli/project.h"
 #include "cli/reveal.h"
 #include "cli/session.h"
@@ -120,7 +120,7 @@ static int explain(struct cli *cli, struct setup *setup) {
   struct rein_tool rows[ROWS_MAX];
   struct explained e = {0};
   struct buf out;
-  size_t n = named_rows(cli, rows);
+  size_t n = packs_rows(cli, rows);
   if (cli->word_count < 2 || cli->word_count > 3) return cli_usage(cli, T_CLI_POLICY_EXPLAIN);
   for (size_t i = 0; i < n; i++)
     if (str_is(cli->words[1], rows[i].name)) e.row = &rows[i];
@@ -188,7 +188,7 @@ static int test(struct cli *cli, struct setup *setup) {
   t.w = json_out(&t.out);
   if (as_json(cli)) json_open(&t.w, '[');
   if (!code)
-    code = policy_test(&setup->policy, rows, named_rows(cli, rows), STR_NONE,
+    code = policy_test(&setup->policy, rows, packs_rows(cli, rows), STR_NONE,
                        as_json(cli) ? tell_json : tell, &t, &tests, &err);
   if (code) {
     buf_release(&t.out);

@@ -3,7 +3,6 @@
 #include "cli/setup.h"
 
 #include "base/utf8.h"
-#include "cli/named_rows.h"
 #include "cli/near.h"
 #include "cli/project.h"
 #include "cli/sandboxed.h"
@@ -75,7 +74,7 @@ int setup_rows(struct cli *cli, struct setup *setup) {
 /* A rule that can never match is a slip worth a word. */
 static void warn_idle_rules(struct cli *cli, const struct policy *policy) {
   struct rein_tool all[ROWS_MAX];
-  size_t count = named_rows(cli, all);
+  size_t count = packs_rows(cli, all);
   enum text_id why;
   struct str other;
   for (size_t i = 0; (i = policy_idle_rule(policy, all, count, i, &why, &other)) < policy->count;
@@ -88,7 +87,7 @@ enum rein_code setup_check_tests(const struct cli *cli, const struct policy *pol
                                  struct err *err) {
   struct rein_tool all[ROWS_MAX];
   struct policy_tests t;
-  size_t n = named_rows(cli, all);
+  size_t n = packs_rows(cli, all);
   enum rein_code code = policy_test(policy, all, n, STR_NONE, NULL, NULL, &t, err);
   if (code || !t.failed) return code;
   return ERR(err, REIN_INPUT, T_POLICY_TEST_FAILED, t.tool, t.call, str_of(verdict_word(t.want)),

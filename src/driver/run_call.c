@@ -8,6 +8,7 @@
 #include "host/sandbox.h"
 #include "text/text.h"
 #include "tools/guard.h"
+#include "tools/reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,7 @@ struct running {
   struct call_house house;
   struct files files;
   struct guard guard;
+  struct reach reach;
   struct arena arena;
 };
 
@@ -103,6 +105,13 @@ static enum rein_code set_guard(struct running *r, const struct action *action, 
   return code;
 }
 
+/* Rules for hosts hold for the address that is connected to, not for its name alone. */
+static enum rein_code set_reach(struct running *r, const struct action *action, struct err *err) {
+  if (!action->tool->row->urls) return REIN_OK;
+  r->house.reach = &r->reach;
+  return reach_make(&r->reach, &r->arena, r->run->spec.agent.policy, action->tool->row, err);
+}
+
 static int64_t limit_at(const struct run *run, const struct rein_tool *row) {
   int64_t limit_ms = row->limit_ms ? row->limit_ms : CALL_MS_DEFAULT;
   int64_t now = run_now(run);
@@ -123,6 +132,7 @@ void call_prepare(struct run *run, const struct action *action) {
   arena_init(&r->arena, HOUSE_BYTES_MAX);
   enum rein_code code = furnish(r, action->tool, &r->why);
   if (code == REIN_OK) code = set_guard(r, action, &r->why);
+  if (code == REIN_OK) code = set_reach(r, action, &r->why);
   if (code == REIN_OK)
     code = call_new(action->tool->row, &r->house, action->args, &r->call, &r->why);
   if (code == REIN_MEMORY) {

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "host/loop.h"
+#include "text/text.h"
 
 struct http; /* a pool of connections on a loop */
 
@@ -33,6 +34,20 @@ enum rein_code http_new(struct loop *loop, const struct http_options *options, s
  * REIN_CANCELLED. Not from a callback of its own. NULL is fine. */
 void http_free(struct http *http);
 
+/* An address that a request is about to go to: as in a URL (IPv6 in brackets), and
+ * what kind it is (T_NONE: of the public internet; address.h). */
+struct http_place {
+  struct str ip, port;
+  enum text_id kind;
+};
+/* Asked before a socket is opened, and before the request is sent. A guarded
+ * exchange has a connection of its own. Through a proxy nobody is asked: that
+ * one looks the name up, see http_by_proxy. */
+struct http_guard {
+  bool (*may)(void *ctx, const struct http_place *place);
+  void *ctx;
+};
+
 /* One request. Everything is copied. Refused with REIN_INPUT: a URL that is not
  * http or https, a method that is no word, a header that http_header_ok does
  * not take or that HTTP itself writes (Host, Content-Length, Connection, …). */
@@ -44,6 +59,9 @@ struct http_request {
   int64_t connect_ms; /* 0: 10 000 */
   int64_t headers_ms; /* until the status line; 0: 600 000 */
   size_t body_max;    /* ceiling of the answer's bytes; 0: none */
+  /* NULL: anywhere. What it points to must live until `end`; in http_wait it is
+   * asked while the caller waits, and never later. */
+  const struct http_guard *guard;
 };
 
 enum http_end {
@@ -97,3 +115,15 @@ enum rein_code http_wait(struct http *http, const struct http_request *request,
  * blanks and tabs. Bytes over 127 are no header text: names of files, and keys
  * typed with the wrong keyboard, must not get there. */
 bool http_header_ok(struct str line);
+
+/* -- an address as curl reads it; a name is not looked up -- */
+
+/* Appends the host, numbers in their plain form (0x7f.1 is 127.0.0.1), IPv6 in
+ * brackets. REIN_INPUT: no address. */
+enum rein_code http_url_host(const char *url, struct buf *host) REIN_CHECKED;
+/* Appends `location` (of a redirect) as it stands against `base`. */
+enum rein_code http_url_join(const char *base, const char *location, struct buf *url) REIN_CHECKED;
+/* Whether the host is an address already; its kind as in struct http_place. */
+bool http_literal(struct str host, enum text_id *kind);
+/* Whether a guarded request to this host goes through the proxy. From any thread. */
+bool http_by_proxy(const struct http *http, struct str host);

@@ -191,7 +191,8 @@ size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx) {
 int http_on_begin(void *ctx, char *ip, char *own_ip, int port, int own_port) {
   struct http_call *call = ctx;
   long left = 0;
-  (void)ip, (void)own_ip, (void)port, (void)own_port;
+  (void)own_ip, (void)own_port;
+  if (!http_guarded_ok(call, ip, port)) return CURL_PREREQFUNC_ABORT;
   (void)curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &left);
   call->stale = call->begun && left > 0 && call->sent.body_n > 0;
   call->begun = true;

@@ -1,6 +1,7 @@
 /* The inside of HTTP: http_lane.c drives curl's multi handles on the loop's
  * sockets, http.c says when, http_call.c is one exchange, http_setup.c how a
- * request is to be made, http_wait.c serves pool threads.
+ * request is to be made, http_guard.c where it may go, http_wait.c serves pool
+ * threads.
  */
 #pragma once
 
@@ -70,8 +71,10 @@ struct http_call {
   enum http_head head;
   enum http_chore chore;
   bool added, ending, big;
-  bool begun; /* has a connection and sends on it */
-  bool stale; /* lost it, and is not sent again */
+  struct http_guard guard; /* may NULL: none */
+  bool proxied;            /* of a guarded one */
+  bool begun;              /* has a connection and sends on it */
+  bool stale;              /* lost it, and is not sent again */
   size_t body_max, body_n;
   struct buf name; /* of the header at hand, lower-case */
   char words[CURL_ERROR_SIZE];
@@ -125,6 +128,11 @@ void http_call_drop(struct http_call *call);
 size_t http_on_header(char *line, size_t size, size_t n, void *ctx);
 size_t http_on_bytes(char *bytes, size_t size, size_t n, void *ctx);
 int http_on_begin(void *ctx, char *ip, char *own_ip, int port, int own_port);
+
+/* http_guard.c: the socket, unless the guard refuses it; then whether the request
+ * may go where it is connected. */
+curl_socket_t http_on_socket(void *call, curlsocktype what, struct curl_sockaddr *address);
+bool http_guarded_ok(const struct http_call *call, const char *ip, int port);
 
 /* http_wait.c: ends all waiting. */
 void http_waits_close(struct http *http);

@@ -238,8 +238,27 @@ static CURLcode set_version(CURL *easy, bool tls) {
   return bad;
 }
 
-static CURLcode set_exchange(struct http_call *call, const struct http_request *request) {
+/* A connection that others use was opened for them, not for this one; and curl
+ * must think of the proxy what the guard's owner was told. */
+static CURLcode set_guard(struct http_call *call, const struct http_request *request) {
   CURLcode bad = CURLE_OK;
+  CURL *easy = call->easy;
+  struct buf host;
+  if (!request->guard) return bad;
+  buf_init(&host, HEADER_BYTES_MAX);
+  if (http_url_host(request->url, &host) != REIN_OK) bad = CURLE_OUT_OF_MEMORY;
+  call->guard = *request->guard;
+  call->proxied = http_by_proxy(call->http, buf_str(&host));
+  SET(easy, CURLOPT_PROXY, call->proxied ? call->http->proxy : "");
+  SET(easy, CURLOPT_NOPROXY, "");
+  SET(easy, CURLOPT_FRESH_CONNECT, 1L);
+  SET(easy, CURLOPT_FORBID_REUSE, 1L);
+  buf_release(&host);
+  return bad;
+}
+
+static CURLcode set_exchange(struct http_call *call, const struct http_request *request) {
+  CURLcode bad = set_guard(call, request);
   CURL *easy = call->easy;
   SET(easy, CURLOPT_URL, request->url);
   SET(easy, CURLOPT_PRIVATE, call);
@@ -255,6 +274,8 @@ static CURLcode set_exchange(struct http_call *call, const struct http_request *
   SET(easy, CURLOPT_SOCKOPTDATA, call->lane);
   SET(easy, CURLOPT_CLOSESOCKETFUNCTION, lane_on_close);
   SET(easy, CURLOPT_CLOSESOCKETDATA, call->lane);
+  SET(easy, CURLOPT_OPENSOCKETFUNCTION, call->guard.may ? http_on_socket : NULL);
+  SET(easy, CURLOPT_OPENSOCKETDATA, call);
   int64_t connect_ms = request->connect_ms > 0 ? request->connect_ms : HTTP_CONNECT_MS;
   SET(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < LONG_MAX ? (long)connect_ms : LONG_MAX);
   return bad;
@@ -273,7 +294,7 @@ static CURLcode set_lane(CURL *easy, const struct http_lane *lane) {
 /* A spare one is set for its lane, and for POST: other methods leave marks. */
 static CURLcode take_easy(struct http_call *call, const struct http_request *request) {
   struct http_lane *lane = call->lane;
-  bool post = str_is(str_of(request->method), "POST");
+  bool post = str_is(str_of(request->method), "POST") && !request->guard;
   call->easy = post ? lane->spare : NULL;
   if (post) lane->spare = NULL;
   CURLcode bad = CURLE_OK;
@@ -307,7 +328,7 @@ enum rein_code http_setup(struct http_call *call, const struct http_request *req
   if (bad == CURLE_OK) bad = set_exchange(call, request);
   if (bad == CURLE_OK) bad = set_method(call->easy, request, &call->sent);
   if (bad != CURLE_OK) return ERR(err, REIN_SYSTEM, T_HOST_CURL, str_of(curl_easy_strerror(bad)));
-  call->spares = str_is(str_of(request->method), "POST");
+  call->spares = !request->guard && str_is(str_of(request->method), "POST");
   int64_t headers_ms = request->headers_ms > 0 ? request->headers_ms : HTTP_HEADERS_MS;
   loop_timer_set(call->slow, loop_now(http->loop) + headers_ms);
   return REIN_OK;

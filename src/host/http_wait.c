@@ -26,6 +26,7 @@ struct http_wait {
   enum wait_state state;
   pthread_cond_t ended;
   struct http_call *call;
+  struct http_guard guard;            /* stands before the request's own */
   const struct http_request *request; /* these three are the thread's */
   struct http_result *result;
   struct err *err;
@@ -87,6 +88,18 @@ static void on_bytes(void *ctx, struct str bytes) {
   (void)pthread_mutex_unlock(&wait->http->lock);
 }
 
+/* The thread's guard lives as long as it waits. */
+static bool may(void *ctx, const struct http_place *place) {
+  struct http_wait *wait = ctx;
+  bool yes = false;
+  if (lock_result(wait)) {
+    const struct http_guard *guard = wait->request->guard;
+    yes = guard->may(guard->ctx, place);
+  }
+  (void)pthread_mutex_unlock(&wait->http->lock);
+  return yes;
+}
+
 static enum rein_code code_of(const struct http_result *result) {
   return result->headers->fail ? result->headers->fail : result->body->fail;
 }
@@ -114,6 +127,8 @@ static void wait_begins(struct http_wait *wait) {
   struct http_answer answer = {on_status, on_header, on_bytes, on_end, wait};
   size_t room = wait->result->body->max;
   if (request.body_max == 0 || request.body_max > room) request.body_max = room;
+  wait->guard = (struct http_guard){may, wait};
+  if (request.guard) request.guard = &wait->guard;
   enum rein_code code = http_start(wait->http, &request, &answer, &wait->call, wait->err);
   if (code == REIN_OK)
     wait->state = WAIT_RUNS;

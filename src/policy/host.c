@@ -48,7 +48,8 @@ bool host_of_url(struct arena *arena, struct str url, struct url_host *host) {
   size_t bracket = str_find_char(copy, ']');
   struct str tail = bracket < copy.n ? str_part(copy, bracket, copy.n) : copy;
   if (str_find_char(tail, ':') < tail.n) (void)str_split_last(copy, ':', &name, &port);
-  if (port.n && (!str_to_num(port, &number) || number < 0 || number > 65535)) return true;
+  /* "080", or none behind the colon: a port, but not as a rule spells it. */
+  if (!str_to_num(port, &number) || number < 1 || number > 65535 || port.p[0] == '0') return true;
   if (str_ends(name, STR("."))) name = str_part(name, 0, name.n - 1);
   if (is_name(name)) *host = (struct url_host){name, port};
   return true;

@@ -28,10 +28,12 @@
 
 /* What built-in tools need of the house; NULL members: not there. */
 struct sandbox;
+struct reach;
 
 struct call_house {
   const struct files *files;
   struct http *http;
+  const struct reach *reach; /* the policy's rules for hosts, of this call */
   const char *github_url, *github_token;
   enum rein_lang model_lang;
   size_t read_points_max;         /* characters of one read_file; 0: 20 000 */

@@ -14,14 +14,17 @@
 struct names {
   enum encoding encoding;
   const char *shown, *iconv;
-  const char *given[4];
+  const char *given[6];
 };
 
 static const struct names names[] = {
     {ENCODING_UTF8, "UTF-8", "UTF-8", {"utf8", NULL}},
     {ENCODING_UTF16LE, "UTF-16LE", "UTF-16LE", {"utf16le", NULL}},
     {ENCODING_UTF16BE, "UTF-16BE", "UTF-16BE", {"utf16be", NULL}},
-    {ENCODING_CP949, "CP949", "UHC", {"cp949", "euckr", "uhc", "ms949"}},
+    {ENCODING_CP949,
+     "CP949",
+     "UHC",
+     {"cp949", "euckr", "uhc", "ms949", "windows949", "ksc56011987"}},
 };
 #define NAMES (sizeof names / sizeof *names)
 
@@ -38,7 +41,7 @@ static bool is_name(struct str name, const char *plain) {
 
 bool encoding_named(struct str name, enum encoding *encoding) {
   for (size_t i = 0; i < NAMES; i++)
-    for (size_t k = 0; k < 4 && names[i].given[k]; k++)
+    for (size_t k = 0; k < 6 && names[i].given[k]; k++)
       if (is_name(name, names[i].given[k])) {
         *encoding = names[i].encoding;
         return true;

@@ -20,7 +20,7 @@ enum encoding {
 };
 
 /* By name, in any case of letters, "-" and "_" left out: utf8, cp949, euckr, uhc,
- * ms949, utf16le, utf16be. False: another one. */
+ * ms949, windows949, ksc56011987, utf16le, utf16be. False: another one. */
 bool encoding_named(struct str name, enum encoding *encoding);
 struct str encoding_name(enum encoding encoding); /* "UTF-8", "CP949" …; "?" */
 /* What these bytes are; `whole` false: the head of more. *mark is the length of a

@@ -271,11 +271,12 @@ class Tools(CliTest):
     def test_list(self):
         told = json.loads(self.rein("tools", "--output", "json", "--policy", "get_time=deny").out)
         self.assertEqual([t["name"] for t in told], ["get_time", "read_file", "list_files", "search_files",
-                                                     "github_repo_info", "write_file", "edit_file", "delete_file",
+                                                     "github_repo_info", "http_get", "http_post",
+                                                     "write_file", "edit_file", "delete_file",
                                                      "write_report", "exec", "git_diff"])
-        self.assertEqual([t["verdict"] for t in told], ["deny"] + ["allow"] * 4 + ["ask"] * 3 + ["allow", "ask", "allow"])
+        self.assertEqual([t["verdict"] for t in told], ["deny"] + ["allow"] * 4 + ["ask"] * 5 + ["allow", "ask", "allow"])
         self.assertEqual(told[1]["schema"]["required"], ["path"])
-        self.assertEqual(told[5]["touches"], ["writes"])
+        self.assertEqual(told[7]["touches"], ["writes"])
         text = self.rein("tools").out
         for tool in told:
             self.assertIn(tool["name"], text)

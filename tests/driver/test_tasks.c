@@ -6,9 +6,10 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-static const char *const wanted[] = {"get_time",         "read_file",  "list_files", "search_files",
-                                     "github_repo_info", "write_file", "edit_file",  "delete_file",
-                                     "write_report",     "exec",       "git_diff"};
+static const char *const wanted[] = {
+    "get_time",     "read_file", "list_files", "search_files", "github_repo_info",
+    "http_get",     "http_post", "write_file", "edit_file",    "delete_file",
+    "write_report", "exec",      "git_diff"};
 #define ROWS (sizeof wanted / sizeof *wanted)
 
 static bool serve_repository(int fd) {

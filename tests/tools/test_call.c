@@ -170,8 +170,9 @@ static void shows(void **state) {
 static void rows(void **state) {
   (void)state;
   static const char *const names[] = {
-      "get_time",  "read_file",   "list_files",   "search_files", "github_repo_info", "write_file",
-      "edit_file", "delete_file", "write_report", "exec",         "git_diff"};
+      "get_time",     "read_file", "list_files", "search_files", "github_repo_info",
+      "http_get",     "http_post", "write_file", "edit_file",    "delete_file",
+      "write_report", "exec",      "git_diff"};
   size_t n = 0;
   for (; builtin_tools[n]; n++) {
     const struct rein_tool *tool = builtin_tools[n];
@@ -182,7 +183,7 @@ static void rows(void **state) {
     assert_ptr_equal(builtin_tool(names[n]), tool);
     assert_true(tool->run && strlen(tool->description) > 100);
     bool asks = (strstr(tool->name, "_file") && (tool->touches & REIN_WRITES)) ||
-                tool == builtin_tool("exec");
+                strncmp(tool->name, "http_", 5) == 0 || tool == builtin_tool("exec");
     assert_int_equal(tool->verdict, asks ? REIN_ASK : REIN_ALLOW);
     assert_int_not_equal(tool->touches, REIN_TOUCHES_UNDECLARED);
     arena_init(&arena, 1u << 20);
