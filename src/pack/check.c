@@ -29,7 +29,7 @@ static bool is_required(const struct check *c, struct str name) {
 /* What of a path stands in the pack goes out as it is. */
 static bool is_path_text(struct str s) {
   for (size_t i = 0; i < s.n; i++)
-    if (s.p[i] <= ' ' || s.p[i] >= 0x7f || strchr("\"<>?#\\^`|", s.p[i])) return false;
+    if (s.p[i] <= ' ' || s.p[i] >= 0x7f || strchr("\"<>?#\\^`{|}", s.p[i])) return false;
   return true;
 }
 

@@ -8,32 +8,36 @@
 
 /* ---- reading a template ---------------------------------------------------------- */
 
-/* Up to the next brace that means something; doubled ones come as a piece of one. */
+/* Up to the next mark: "{{", "}}" or "${". */
 static size_t plain(struct str s) {
-  size_t n = 0;
-  while (n < s.n && s.p[n] != '{' && s.p[n] != '}' &&
-         !(s.p[n] == '$' && n + 1 < s.n && s.p[n + 1] == '{'))
-    n++;
-  return n;
+  for (size_t n = 0; n + 1 < s.n; n++) {
+    char c = s.p[n], next = s.p[n + 1];
+    if ((c == next && (c == '{' || c == '}')) || (c == '$' && next == '{')) return n;
+  }
+  return s.n;
 }
 
 static int take(struct str *rest, size_t from, size_t n, size_t all, enum piece_kind kind,
                 struct piece *piece) {
-  *piece = (struct piece){kind, str_part(*rest, from, n)};
+  *piece = (struct piece){kind, str_trim(str_part(*rest, from, n))};
   *rest = str_part(*rest, all, SIZE_MAX);
-  return 1;
+  return kind == PIECE_TEXT || piece->text.n ? 1 : -1;
 }
 
 int template_next(struct str *rest, struct piece *piece) {
   struct str s = *rest;
-  if (!s.n) return 0;
   size_t n = plain(s);
-  if (n) return take(rest, 0, n, n, PIECE_TEXT, piece);
-  if (s.n > 1 && s.p[0] != '$' && s.p[1] == s.p[0]) return take(rest, 0, 1, 2, PIECE_TEXT, piece);
-  size_t open = s.p[0] == '$' ? 2 : 1, end = str_find_char(s, '}');
-  if (s.p[0] == '}' || end == s.n || end == open) return -1;
-  enum piece_kind kind = open == 2 ? PIECE_SECRET : PIECE_ARGUMENT;
-  return take(rest, open, end - open, end + 1, kind, piece);
+  if (!s.n) return 0;
+  if (n) {
+    *piece = (struct piece){PIECE_TEXT, str_part(s, 0, n)};
+    *rest = str_part(s, n, SIZE_MAX);
+    return 1;
+  }
+  bool secret = s.p[0] == '$';
+  struct str close = secret ? STR("}") : STR("}}");
+  size_t end = str_find(s, close);
+  if (s.p[0] == '}' || end == s.n) return -1;
+  return take(rest, 2, end - 2, end + close.n, secret ? PIECE_SECRET : PIECE_ARGUMENT, piece);
 }
 
 bool template_alone(struct str text, struct str *name) {

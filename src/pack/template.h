@@ -1,8 +1,7 @@
 /* Templates: text with places for what a call gives.
  *
- *   {name}      an argument of the call
+ *   {{name}}    an argument of the call
  *   ${NAME}     a secret of the pack; in headers alone
- *   {{ and }}   braces
  *
  * How a value is written depends on where it stands, and no value can end the
  * place it stands in: a step of a path stays one step, a header one line, an

@@ -18,13 +18,13 @@ PACK = {
         {"name": "shop_find", "description": "Finds things.", "touches": ["reads_private", "reads_outside"],
          "schema": {"type": "object", "properties": {"q": {"type": "string"}, "after": {"type": "string"}},
                     "required": ["q"]},
-         "http": {"path": "/items/{q}", "query": {"after": "{after}"},
+         "http": {"path": "/items/{{q}}", "query": {"after": "{{after}}"},
                   "paging": {"cursor": "/next", "as": "after", "pages": 2},
                   "result": {"at": "/items", "fields": {"id": "/id"}, "empty": "No such thing."}}},
         {"name": "shop_buy", "description": "Buys a thing.",
          "schema": {"type": "object", "properties": {"id": {"type": "integer"}, "note": {"type": "string"}},
                     "required": ["id"]},
-         "http": {"method": "POST", "path": "/orders", "body": {"item": "{id}", "note": "for {note}"}}}]}
+         "http": {"method": "POST", "path": "/orders", "body": {"item": "{{id}}", "note": "for {{note}}"}}}]}
 
 
 class Shop:
@@ -228,8 +228,8 @@ class Commands(PackTest):
         tool = {"description": "d", "schema": {"type": "object", "properties": {
             "words": {"type": "array", "items": {"type": "string"}}, "n": {"type": "string"}}}}
         self.write("cmd.json", json.dumps({"pack": "cmd", "secrets": {"CMD_KEY": "k"}, "tools": [
-            {**tool, "name": "echo", "command": {"argv": ["printf", "[%s]", "n={n}", "{words}"]}},
-            {**tool, "name": "ends", "command": {"argv": ["printf", "[%s]", "--", "{words}"]}},
+            {**tool, "name": "echo", "command": {"argv": ["printf", "[%s]", "n={{n}}", "{{words}}"]}},
+            {**tool, "name": "ends", "command": {"argv": ["printf", "[%s]", "--", "{{words}}"]}},
             {**tool, "name": "stdin", "command": {"argv": ["cat"], "stdin": "arguments"}},
             {**tool, "name": "key", "command": {"argv": ["sh", "-c", 'printf %s "$CMD_KEY" | wc -c'], "secrets": ["CMD_KEY"]}},
             {**tool, "name": "fails", "command": {"argv": ["sh", "-c", "echo why >&2; exit 4"]}}]}))

@@ -78,8 +78,8 @@ static const char *const hostile[] = {
     "\"\\\"},{\\\"x\\\":\\\"\"",
     "\"\\\\\"",
     "\"\\\"\"",
-    "\"{v}\"",
-    "\"{other}\"",
+    "\"{{v}}\"",
+    "\"{{other}}\"",
     "\"${KEY}\"",
     "\"{{v}}\"",
     "\"}\"",
@@ -132,7 +132,7 @@ static void test_steps(void **state) {
   (void)state;
   for (size_t i = 0; i < HOSTILE; i++) {
     struct filled f;
-    struct pack_request r = {.path = STR("/a/{v}/z")};
+    struct pack_request r = {.path = STR("/a/{{v}}/z")};
     begin(&f, args_of(room, hostile[i]));
     enum rein_code code = template_path(&f.out, &r, STR_NONE, &f.from, &f.err);
     if (code == REIN_OK) {
@@ -153,7 +153,7 @@ static void test_steps(void **state) {
 
 static void test_dots_of_two(void **state) {
   struct filled f;
-  struct pack_request r = {.path = STR("/a/.{v}/z")};
+  struct pack_request r = {.path = STR("/a/.{{v}}/z")};
   (void)state;
   begin(&f, STR("{\"v\":\"\\u002e\"}"));
   assert_int_equal(template_path(&f.out, &r, STR_NONE, &f.from, &f.err), REIN_INPUT);
@@ -172,7 +172,7 @@ static void test_queries(void **state) {
   for (size_t i = 0; i < HOSTILE; i++) {
     struct filled f;
     begin(&f, args_of(room, hostile[i]));
-    struct str text = STR("{\"q\":\"{v}\",\"n\":\"x{v}\"}");
+    struct str text = STR("{\"q\":\"{{v}}\",\"n\":\"x{{v}}\"}");
     assert_int_equal(json_parse(&f.arena, text, JSON_STRICT, &query, NULL), REIN_OK);
     struct pack_request r = {.path = STR("/a"), .query = query};
     enum rein_code code = template_path(&f.out, &r, STR_NONE, &f.from, &f.err);
@@ -196,7 +196,7 @@ static void test_headers(void **state) {
   for (size_t i = 0; i < HOSTILE; i++) {
     struct filled f;
     begin(&f, args_of(room, hostile[i]));
-    enum rein_code code = fill(&f, "a {v}", FILL_HEADER);
+    enum rein_code code = fill(&f, "a {{v}}", FILL_HEADER);
     assert_true(code == REIN_OK || code == REIN_INPUT);
     for (size_t k = 0; code == REIN_OK && k < f.out.n; k++)
       assert_in_range((unsigned char)f.out.p[k], 0x20, 0x7e);
@@ -214,7 +214,7 @@ static void test_bodies(void **state) {
   for (size_t i = 0; i < HOSTILE; i++) {
     struct filled f;
     begin(&f, args_of(room, hostile[i]));
-    struct str text = STR("{\"a\":[\"{v}\"],\"b\":\"<{v}>\",\"c\":{\"d\":1}}");
+    struct str text = STR("{\"a\":[\"{{v}}\"],\"b\":\"<{{v}}>\",\"c\":{\"d\":1}}");
     assert_int_equal(json_parse(&f.arena, text, JSON_STRICT, &body, NULL), REIN_OK);
     assert_int_equal(template_body(&f.out, body, &none, &f.from, &f.err), REIN_OK);
     assert_int_equal(json_parse(&f.arena, buf_str(&f.out), JSON_UNIQUE, &made, &f.err), REIN_OK);
@@ -250,13 +250,13 @@ static void test_absent(void **state) {
   (void)state;
   begin(&f, STR("{\"a\":null,\"b\":[1,\"x\"]}"));
   struct str text =
-      STR("{\"a\":\"{a}\",\"b\":\"{b}\",\"c\":[\"{c}\",2],\"d\":\"and {c}\",\"e\":{}}");
+      STR("{\"a\":\"{{a}}\",\"b\":\"{{b}}\",\"c\":[\"{{c}}\",2],\"d\":\"and {{c}}\",\"e\":{}}");
   assert_int_equal(json_parse(&f.arena, text, JSON_STRICT, &body, NULL), REIN_OK);
   struct body_extra page = {STR("e"), STR("\"p2\"")};
   assert_int_equal(template_body(&f.out, body, &page, &f.from, &f.err), REIN_OK);
   assert_text(buf_str(&f.out), "{\"b\":[1,\"x\"],\"c\":[2],\"e\":\"p2\"}");
   buf_reset(&f.out);
-  text = STR("{\"a\":\"{a}\",\"f[]\":\"{b}\",\"n\":\"100\"}");
+  text = STR("{\"a\":\"{{a}}\",\"f[]\":\"{{b}}\",\"n\":\"100\"}");
   assert_int_equal(json_parse(&f.arena, text, JSON_STRICT, &query, NULL), REIN_OK);
   struct pack_request r = {.path = STR("/x"), .query = query};
   assert_int_equal(template_path(&f.out, &r, STR_NONE, &f.from, &f.err), REIN_OK);
@@ -268,9 +268,9 @@ static void test_braces(void **state) {
   struct filled f;
   (void)state;
   begin(&f, STR("{\"v\":1}"));
-  assert_int_equal(fill(&f, "{{v}} $5 {v}$", FILL_TEXT), REIN_OK);
-  assert_text(buf_str(&f.out), "{v} $5 1$");
-  assert_int_equal(fill(&f, "{v", FILL_TEXT), REIN_INPUT);
+  assert_int_equal(fill(&f, "{v} $5 {{ v }}$}", FILL_TEXT), REIN_OK);
+  assert_text(buf_str(&f.out), "{v} $5 1$}");
+  assert_int_equal(fill(&f, "{{v}", FILL_TEXT), REIN_INPUT);
   end(&f);
 }
 
@@ -332,9 +332,9 @@ static bool fill_all(void *ctx) {
   buf_init(&out, ROOM);
   enum rein_code code = json_parse(&arena, STR("{\"v\":\"가\"}"), JSON_UNIQUE, &args, &err);
   if (!code)
-    code = json_parse(&arena, STR("{\"a\":\"{v}\",\"b\":\"<{v}>\"}"), JSON_STRICT, &body, &err);
+    code = json_parse(&arena, STR("{\"a\":\"{{v}}\",\"b\":\"<{{v}}>\"}"), JSON_STRICT, &body, &err);
   struct fill_from from = {&pack, code ? NULL : args, STR("f")};
-  struct pack_request r = {.path = STR("/x/{v}"), .query = code ? NULL : body};
+  struct pack_request r = {.path = STR("/x/{{v}}"), .query = code ? NULL : body};
   if (!code) code = template_path(&out, &r, STR_NONE, &from, &err);
   if (!code) code = template_body(&out, body, &page, &from, &err);
   assert_true(code == REIN_OK || code == REIN_MEMORY);
