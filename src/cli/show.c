@@ -132,7 +132,8 @@ void show_retry(struct show *show, const struct fault *fault, int64_t wait_ms) {
   struct buf wait, why;
   buf_init(&wait, 64);
   buf_init(&why, LINE_BYTES_MAX);
-  show_put_seconds(&wait, wait_ms);
+  show_put_seconds(&wait,
+                   wait_ms + 50); /* to the nearest tenth: what was asked for, not what is left */
   reveal_line(&why, fault->message, LINE_COLUMNS);
   if (fault->status >= 300)
     LINE(show, T_CLI_RETRY_STATUS, str_num(&status, fault->status), buf_str(&why), buf_str(&wait));

@@ -310,7 +310,9 @@ static void exchange(struct life *l, uint32_t id, struct str body) {
 static void check_bound(struct life *l, struct str body) {
   int64_t bound = l->reserved - limit_in(l, body), most = (int64_t)body.n + OVERHEAD + SPARE;
   HOLD(l, bound >= (l->known ? l->prompt : (int64_t)body.n));
-  if (l->known) most = l->prompt + l->output + (int64_t)(body.n - l->body_n) + OVERHEAD + SPARE;
+  int64_t fresh = (int64_t)body.n - (int64_t)l->body_n; /* an answer that was withdrawn adds none */
+  if (fresh < 0) fresh = 0;
+  if (l->known) most = l->prompt + l->output + fresh + OVERHEAD + SPARE;
   HOLD(l, bound <= most);
 }
 
