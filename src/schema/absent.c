@@ -13,6 +13,7 @@
 
 struct described {
   const struct sub *v[DESCRIBED_MAX];
+  bool sure[DESCRIBED_MAX]; /* it does in any case: no branch of a choice */
   size_t n;
 };
 
@@ -24,10 +25,12 @@ struct absent {
 
 static const struct json null_value = {.kind = JSON_NULL, .source = {"null", 4}};
 
-static bool has(const struct described *d, const struct sub *sub) {
-  for (size_t i = 0; i < d->n; i++)
-    if (d->v[i] == sub) return true;
-  return false;
+/* d->n: it is not there. */
+static size_t place_of(const struct described *d, const struct sub *sub) {
+  size_t i = 0;
+  while (i < d->n && d->v[i] != sub)
+    i++;
+  return i;
 }
 
 /* Whether the constants of a branch are those of the value: what tells one
@@ -46,31 +49,38 @@ static bool is_possible(struct check *c, const struct sub *sub, const struct jso
   return true;
 }
 
-static void gather(struct check *c, const struct sub *sub, const struct json *value,
+static void gather(struct check *c, const struct sub *sub, const struct json *value, bool sure,
                    struct described *d);
 
+/* A branch behind a reference is told apart by what it refers to. */
+static const struct sub *meant_by(struct check *c, const struct sub *branch) {
+  while (branch->rule_n == 1 && branch->rules[0].op == RULE_REF && check_spend(c, 1))
+    branch = branch->rules[0].sub;
+  return branch;
+}
+
 static void gather_rule(struct check *c, const struct rule *rule, const struct json *value,
-                        struct described *d) {
+                        bool sure, struct described *d) {
   const struct sub *next;
   bool choice = rule->op == RULE_ANY || rule->op == RULE_ONE;
   bool in_place = choice || rule->op == RULE_REF || rule->op == RULE_ALL;
-  if (rule->op == RULE_DYNAMIC_REF) gather(c, dynamic_target(c, rule->dynamic), value, d);
-  for (size_t i = 0; in_place && (next = rule_in_place(rule, i)); i++) {
-    /* A branch behind a reference is told apart by what it refers to. */
-    const struct sub *meant = next;
-    while (meant->rule_n == 1 && meant->rules[0].op == RULE_REF && check_spend(c, 1))
-      meant = meant->rules[0].sub;
-    if (!choice || is_possible(c, meant, value)) gather(c, next, value, d);
-  }
+  if (rule->op == RULE_DYNAMIC_REF) gather(c, dynamic_target(c, rule->dynamic), value, sure, d);
+  for (size_t i = 0; in_place && (next = rule_in_place(rule, i)); i++)
+    if (!choice || is_possible(c, meant_by(c, next), value))
+      gather(c, next, value, sure && !choice, d);
 }
 
-/* Each sub once; recursion is bounded by their number. */
-static void gather(struct check *c, const struct sub *sub, const struct json *value,
+/* Each sub once, or twice where it turns out to be sure; that bounds the recursion. */
+static void gather(struct check *c, const struct sub *sub, const struct json *value, bool sure,
                    struct described *d) {
-  if (d->n == DESCRIBED_MAX || has(d, sub) || !check_spend(c, 1)) return;
-  d->v[d->n++] = sub;
+  size_t at = place_of(d, sub);
+  bool known = at < d->n && (d->sure[at] || !sure);
+  if (known || at == DESCRIBED_MAX || !check_spend(c, 1)) return;
+  d->v[at] = sub;
+  d->sure[at] = sure;
+  d->n += at == d->n;
   for (size_t r = 0; r < sub->rule_n; r++)
-    gather_rule(c, &sub->rules[r], value, d);
+    gather_rule(c, &sub->rules[r], value, sure, d);
 }
 
 static const struct rule *rule_of(const struct sub *sub, enum rule_op op) {
@@ -87,9 +97,9 @@ static void gather_member(struct check *c, const struct described *d, const stru
     const struct rule *rule = rule_of(d->v[i], RULE_MEMBERS);
     const struct member *known = rule ? members_find(rule->members, member->key) : NULL;
     if (known && known->sub)
-      gather(c, known->sub, member, below);
+      gather(c, known->sub, member, d->sure[i], below);
     else if (rule && rule->members->rest && !rule->members->pattern_n)
-      gather(c, rule->members->rest, member, below);
+      gather(c, rule->members->rest, member, d->sure[i], below);
   }
 }
 
@@ -101,23 +111,37 @@ static void gather_item(struct check *c, const struct described *d, const struct
     if (!rule) continue;
     const struct items *items = rule->items;
     const struct sub *sub = i < items->first.n ? items->first.v[i] : items->rest;
-    if (sub) gather(c, sub, item, below);
+    if (sub) gather(c, sub, item, d->sure[k], below);
   }
 }
 
+/* What is said of a member that is null. */
+struct said {
+  bool named, needed; /* it has a schema; it is required, or may be null */
+  bool surely_named, surely_needed;
+};
+
+static void hear(struct check *c, const struct member *known, bool sure, struct said *said) {
+  bool needed = known->required || (known->sub && eval(c, known->sub, &null_value, NULL));
+  said->named = said->named || known->sub;
+  said->needed = said->needed || needed;
+  said->surely_named = said->surely_named || (sure && known->sub);
+  said->surely_needed = said->surely_needed || (sure && needed);
+}
+
+/* What is sure to describe the value beats the branches of its choices: where that takes
+ * no null and can do without the member, a branch that asks for it is not meant. */
 static bool stands_for_absent(struct check *c, const struct described *d,
                               const struct json *member) {
-  bool named = false;
+  struct said said = {0};
   if (!json_is(member, JSON_NULL)) return false;
   for (size_t i = 0; i < d->n; i++) {
     const struct rule *rule = rule_of(d->v[i], RULE_MEMBERS);
     const struct member *known = rule ? members_find(rule->members, member->key) : NULL;
-    if (!known) continue;
-    if (known->required) return false;
-    if (known->sub && eval(c, known->sub, &null_value, NULL)) return false;
-    named = named || known->sub;
+    if (known) hear(c, known, d->sure[i], &said);
   }
-  return named && !c->fail;
+  if (c->fail || said.surely_needed) return false;
+  return said.surely_named || (said.named && !said.needed);
 }
 
 static void drop(struct absent *a, const struct described *d, const struct json *value);
@@ -179,7 +203,7 @@ static enum rein_code pass(struct schema *schema, const struct json *args, struc
   check_init(&a.check, schema);
   struct described *d = check_alloc(&a.check, sizeof *d, 1);
   if (d) {
-    gather(&a.check, schema->root, args, d);
+    gather(&a.check, schema->root, args, true, d);
     drop(&a, d, args);
   }
   *any = a.any;

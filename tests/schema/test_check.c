@@ -104,6 +104,31 @@ static void fails(void **state) {
   }
 }
 
+/* Null for a member that a branch of a choice asks for, and the rest can do without. */
+static void nulls_beside_a_choice(void **state) {
+  static const char schema[] =
+      "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\"},\"b\":{}},"
+      "\"anyOf\":[{\"required\":[\"a\"]},{\"properties\":{\"b\":{\"const\":1}}}]}";
+  struct arena arena;
+  struct json *doc, *args;
+  struct schema *s;
+  struct err err = {0};
+  struct buf out;
+  struct str clean;
+  (void)state;
+  arena_init(&arena, 1u << 20);
+  buf_init(&out, 4096);
+  assert_int_equal(json_parse(&arena, str_of(schema), JSON_UNIQUE, &doc, &err), REIN_OK);
+  assert_int_equal(schema_new(doc, NULL, &s, &err), REIN_OK);
+  assert_int_equal(json_parse(&arena, STR("{\"a\":null,\"b\":1}"), JSON_STRICT, &args, &err),
+                   REIN_OK);
+  assert_int_equal(schema_check_args(s, args, &out, &clean, &err), REIN_OK);
+  assert_text(clean, "{\"b\":1}");
+  schema_free(s);
+  buf_release(&out);
+  arena_release(&arena);
+}
+
 static void handed_nulls(void **state) {
   (void)state;
   struct buf file;
@@ -173,7 +198,8 @@ static void memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(passes),           cmocka_unit_test(fails),  cmocka_unit_test(handed_nulls),
+      cmocka_unit_test(passes),           cmocka_unit_test(fails),
+      cmocka_unit_test(handed_nulls),     cmocka_unit_test(nulls_beside_a_choice),
       cmocka_unit_test(depth_is_bounded), cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
