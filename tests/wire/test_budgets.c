@@ -423,6 +423,7 @@ static void check_cut(struct life *l, int64_t left, int64_t wanted) {
   int64_t more = l->output_limit + OUTPUT_LIMIT_MIN;
   l->stops->cuts++;
   if (!l->known) return; /* its reservation was booked, and the bound is as it was */
+  if (l->cost_limit != REIN_OFF) return; /* dollars may have left less room than tokens */
   l->stops->capped += more > wanted && left >= l->prompt + OVERHEAD + more;
   HOLD(l, more > wanted || left < l->prompt + OVERHEAD + more + SPARE);
 }
