@@ -189,6 +189,10 @@ struct rein_limits {
   int64_t time_ms;      /* default off */
   enum rein_no_progress no_progress;
   bool wrap_up; /* hold back enough for one last request that sums up when a limit is reached */
+  /* Percent of the context window from which a summary takes the place of older turns;
+   * default 80. REIN_OFF: never, also where the provider says that the window is full. */
+  int64_t compact_at;
+  int64_t context_window; /* tokens; default: what the price table knows of the model */
 };
 
 /* A call that wants approval. Borrowed until the function returns. */

@@ -13,13 +13,13 @@ _rein() {
     --config|--log) COMPREPLY=($(compgen -f -- "$cur")); return ;;
   esac
   case ${COMP_WORDS[1]} in
-    resume) options=' --model --base-url --root --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --idle-limit --config --output --lang --log --store --last --quiet --help --version' ;;
+    resume) options=' --model --base-url --root --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --compact-at --context-window --wrap-up --idle-limit --config --output --lang --log --store --last --quiet --help --version' ;;
     runs) options=' --config --output --lang --store --help --version' ;;
     show) options=' --config --output --lang --store --last --help --version' ;;
     replay) options=' --max-turns --token-budget --cost-limit --time-limit --no-progress --config --lang --store --last --help --version' ;;
-    fork) options=' --model --base-url --root --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --idle-limit --config --output --lang --log --store --quiet --help --version' ;;
+    fork) options=' --model --base-url --root --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --compact-at --context-window --wrap-up --idle-limit --config --output --lang --log --store --quiet --help --version' ;;
     stats) options=' --config --output --lang --store --help --version' ;;
-    ask) options=' --model --base-url --quirks --system --token-budget --cost-limit --time-limit --wrap-up --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
+    ask) options=' --model --base-url --quirks --system --token-budget --cost-limit --time-limit --compact-at --context-window --wrap-up --output-limit --idle-limit --retries --config --output --lang --log --store --no-store --quiet --dry-run --help --version' ;;
     tools) options=' --root --tools --pack --sandbox --exec-network --policy --config --output --lang --help --version' ;;
     policy) options=' --root --pack --policy --config --output --lang --help --version' ;;
     lint) options=' --wire --tools --pack --config --output --lang --help --version' ;;
@@ -27,7 +27,7 @@ _rein() {
     models) options=' --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
-    *) options=' --model --base-url --quirks --wire --system --root --tools --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --wrap-up --output-limit --idle-limit --retries --sandbox --exec-network --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
+    *) options=' --model --base-url --quirks --wire --system --root --tools --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --compact-at --context-window --wrap-up --output-limit --idle-limit --retries --sandbox --exec-network --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
   esac
   if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork stats ask tools policy lint pack models script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))

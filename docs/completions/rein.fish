@@ -27,6 +27,8 @@ complete -c rein -l token-budget -r -d 'tokens of all requests, in and out (3000
 complete -c rein -l cost-limit -r -d 'dollars in all, by the price table (off)'
 complete -c rein -l time-limit -r -d 'time the run may take (off)'
 complete -c rein -l no-progress -r -f -a 'on 2-turns 3-in-a-row 3-in-all off' -d 'what counts as going in circles (on)'
+complete -c rein -l compact-at -r -d 'sum up older turns from here on (80)'
+complete -c rein -l context-window -r -d 'tokens that the model\'s window holds'
 complete -c rein -l wrap-up -d 'keep enough for a last reply that sums up'
 complete -c rein -l output-limit -r -d 'tokens of one reply at most (16384)'
 complete -c rein -l idle-limit -r -d 'time a reply may stand still (5m)'

@@ -29,14 +29,22 @@ static void put_calls(struct buf *out, const struct reply *reply) {
   }
 }
 
+static void put_rewrite(struct buf *out, enum rein_lang lang, const struct event *e) {
+  buf_fmt(out, " %s", rewrite_word(e->rewrite));
+  if (e->rewrite != REWRITE_COMPACT) return;
+  buf_lit(out, ": ");
+  compacted_put(out, lang, &e->compacted);
+}
+
 /* What the event says beside its name and number. */
-static void put_event(struct buf *out, const struct event *e) {
+static void put_event(struct buf *out, enum rein_lang lang, const struct event *e) {
   if (e->id) buf_fmt(out, " #%u", e->id);
-  if (e->kind == EVENT_GRANTED) buf_fmt(out, " %lld tokens", (long long)e->tokens);
+  if (e->kind == EVENT_GRANTED)
+    buf_fmt(out, " %lld tokens%s", (long long)e->tokens, e->compacts ? ", compacts" : "");
   if (e->kind == EVENT_FAILED) buf_fmt(out, " %s %d", fault_word(e->fault->kind), e->fault->status);
   if (e->kind == EVENT_VERDICT) buf_fmt(out, " %s", verdict_word(e->verdict.verdict));
   if (e->kind == EVENT_RESULT && e->is_error) buf_lit(out, " error");
-  if (e->kind == EVENT_REWRITE) buf_fmt(out, " %s", rewrite_word(e->rewrite));
+  if (e->kind == EVENT_REWRITE) put_rewrite(out, lang, e);
   if (e->kind == EVENT_OUTCOME) buf_fmt(out, " %s", rein_outcome_word(e->ending.outcome));
   if (e->kind == EVENT_REPLY) put_calls(out, e->reply);
   if (e->text.n) {
@@ -56,7 +64,8 @@ static enum rein_code put_start(struct buf *out, struct arena *arena, struct str
   return REIN_OK;
 }
 
-static enum rein_code put_line(struct buf *out, size_t i, struct str line, struct err *err) {
+static enum rein_code put_line(struct buf *out, enum rein_lang lang, size_t i, struct str line,
+                               struct err *err) {
   struct arena arena;
   struct event event;
   enum rein_code code;
@@ -67,7 +76,7 @@ static enum rein_code put_line(struct buf *out, size_t i, struct str line, struc
   } else {
     code = record_read(&arena, line, &event, err);
     if (!code) buf_fmt(out, "%8.3f %s", (double)event.at_ms / 1000, event_word(event.kind));
-    if (!code) put_event(out, &event);
+    if (!code) put_event(out, lang, &event);
   }
   buf_c(out, '\n');
   arena_release(&arena);
@@ -102,7 +111,7 @@ static int show(struct cli *cli, struct journal *journal) {
     if (code || line.n == 0) break;
     buf_init(&out, 2 * line.n + 65536);
     if (text)
-      code = put_line(&out, i, line, &err);
+      code = put_line(&out, cli->lang, i, line, &err);
     else
       buf_put(&out, line);
     if (!text) buf_c(&out, '\n');

@@ -30,8 +30,8 @@ bool command_is_later(struct str name);
 #define TAKES_TO_GO_ON                                                                             \
   (TAKES(MODEL) | TAKES(BASE_URL) | TAKES(ROOT) | TAKES(MAX_TURNS) | TAKES(TOKEN_BUDGET) |         \
    TAKES(COST_LIMIT) | TAKES(WRAP_UP) | TAKES(TIME_LIMIT) | TAKES(NO_PROGRESS) |                   \
-   TAKES(IDLE_LIMIT) | TAKES(CONFIG) | TAKES(OUTPUT) | TAKES(LOG) | TAKES(STORE) | TAKES(QUIET) |  \
-   TAKES(PACK))
+   TAKES(COMPACT_AT) | TAKES(CONTEXT_WINDOW) | TAKES(IDLE_LIMIT) | TAKES(CONFIG) | TAKES(OUTPUT) | \
+   TAKES(LOG) | TAKES(STORE) | TAKES(QUIET) | TAKES(PACK))
 
 extern const struct command command_resume, command_runs, command_show, command_replay,
     command_fork, command_stats;

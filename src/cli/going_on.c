@@ -213,17 +213,23 @@ static int new_limits(struct cli *cli, struct going_on *on) {
   struct err err = {0};
   bool changed = cli_value(cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG;
   *l = *agent_limits(on->replay.agent);
-  int exit = new_limit(cli, OPTION_ID_MAX_TURNS, &l->max_turns, &changed);
-  if (!exit) exit = new_limit(cli, OPTION_ID_TOKEN_BUDGET, &l->token_budget, &changed);
-  if (!exit) exit = new_limit(cli, OPTION_ID_COST_LIMIT, &l->cost_uusd, &changed);
-  if (!exit) exit = new_limit(cli, OPTION_ID_TIME_LIMIT, &l->time_ms, &changed);
+  const struct {
+    enum option_id id;
+    int64_t *limit;
+  } all[] = {
+      {OPTION_ID_MAX_TURNS, &l->max_turns},   {OPTION_ID_TOKEN_BUDGET, &l->token_budget},
+      {OPTION_ID_COST_LIMIT, &l->cost_uusd},  {OPTION_ID_TIME_LIMIT, &l->time_ms},
+      {OPTION_ID_COMPACT_AT, &l->compact_at}, {OPTION_ID_CONTEXT_WINDOW, &l->context_window}};
+  int exit = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all && !exit; i++)
+    exit = new_limit(cli, all[i].id, all[i].limit, &changed);
   if (cli_value(cli, OPTION_ID_WRAP_UP)->from == FROM_FLAG) changed = l->wrap_up = true;
   if (cli_value(cli, OPTION_ID_NO_PROGRESS)->from == FROM_FLAG)
     l->no_progress = setup_progress(cli);
   if (exit || !changed) return exit;
-  int64_t *const all[] = {&l->max_turns, &l->token_budget, &l->cost_uusd, &l->time_ms};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (*all[i] == 0) *all[i] = REIN_ZERO; /* a number here, not the default */
+    if (*all[i].limit == 0 && all[i].id != OPTION_ID_CONTEXT_WINDOW)
+      *all[i].limit = REIN_ZERO; /* a number here, not the default */
   if (limits_fill(l, &err)) return cli_fail(cli, &err);
   on->limits = l;
   return 0;

@@ -114,6 +114,7 @@ static bool on_event(void *ctx, size_t record, struct event *event, const struct
   (void)record;
   (void)agent;
   if (event->kind == EVENT_REWRITE) m->rewrite = event->rewrite;
+  if (event->kind == EVENT_GRANTED && event->compacts) m->rewrite = REWRITE_COMPACT;
   if (event->kind != EVENT_REPLY) return true;
   put_counts(m, event->id, &event->reply->usage);
   put_break(m);

@@ -50,6 +50,8 @@ enum option_kind {
   X(TIME_LIMIT, "time-limit", 0, "TIME|off", SPAN, "time_limit", 0, COUNT_MAX)                     \
   X(NO_PROGRESS, "no-progress", 0, "on|2-turns|3-in-a-row|3-in-all|off", WORD, "no_progress", 0,   \
     0)                                                                                             \
+  X(COMPACT_AT, "compact-at", 0, "PERCENT|off", LIMIT, "compact_at", 1, 100)                       \
+  X(CONTEXT_WINDOW, "context-window", 0, "N", NUMBER, "context_window", 1, COUNT_MAX)              \
   X(WRAP_UP, "wrap-up", 0, NULL, FLAG, "wrap_up", 0, 0)                                            \
   X(OUTPUT_LIMIT, "output-limit", 0, "N", NUMBER, "output_limit", 1, COUNT_MAX)                    \
   X(IDLE_LIMIT, "idle-limit", 0, "TIME|off", SPAN, "idle_limit", 1, COUNT_MAX)                     \

@@ -293,6 +293,8 @@ static void read_limits(const struct cli *cli, enum setup_kind kind, struct setu
   limits->cost_uusd = limit_of(cli, OPTION_ID_COST_LIMIT);
   limits->time_ms = limit_of(cli, OPTION_ID_TIME_LIMIT);
   limits->no_progress = setup_progress(cli);
+  limits->compact_at = limit_of(cli, OPTION_ID_COMPACT_AT);
+  limits->context_window = cli_value(cli, OPTION_ID_CONTEXT_WINDOW)->num;
   limits->wrap_up = cli_value(cli, OPTION_ID_WRAP_UP)->num;
   setup->agent.quirks = cli_value(cli, OPTION_ID_QUIRKS)->text;
   setup->agent.dialect = cli_value(cli, OPTION_ID_WIRE)->text;

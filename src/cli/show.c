@@ -101,7 +101,9 @@ static void show_reply(struct show *show, const struct reply *reply) {
 
 void show_record(struct show *show, struct run *run, const struct event *event) {
   if (!event) return; /* the first record */
-  if (event->kind == EVENT_REPLY && !agent_withdrew(run_agent(run))) show_reply(show, event->reply);
+  const struct agent *agent = run_agent(run);
+  bool counts = !agent_withdrew(agent) && !agent_heard_summary(agent);
+  if (event->kind == EVENT_REPLY && counts) show_reply(show, event->reply);
   show_results(show, run_agent(run));
 }
 

@@ -53,6 +53,7 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
     return end_turns(a, err);
   if (budget_output(&a->budget, need, a->config.output_limit) < 0) return end_budget(a, need, err);
   if (time_is_up(a)) return end_time(a, err);
+  if (a->compact.stuck) return compact_end(a, err);
   *closed = false;
   return REIN_OK;
 }
@@ -63,15 +64,14 @@ static enum rein_code gate(struct agent *a, bool *closed, struct err *err) {
 enum rein_code agent_prepare(struct agent *a, struct err *err) {
   if (a->bad_tool) return end_bad_tool(a);
   if (time_is_up(a)) return end_time(a, err);
-  size_t answered = a->budget.known ? a->talk.reply_bytes : 0;
-  enum rein_code code = request_build(a, a->config.output_limit, err);
+  if (compact_is_ready(a)) return REIN_OK;
+  int64_t bound, wanted = request_wanted(a);
+  enum rein_code code = request_bound(a, &bound, err);
   if (code) return code;
-  int64_t bound =
-      budget_bound(&a->budget, a->sending.bytes, answered, a->config.wire->overhead_tokens);
-  int64_t output = budget_output(&a->budget, bound, a->config.output_limit);
+  int64_t output = budget_output(&a->budget, bound, wanted);
   if (output < 0) return end_budget(a, bound, err);
-  a->sending.lowered = output < a->config.output_limit;
-  a->sending.lowest = budget_lowest(&a->budget, bound, a->config.output_limit);
+  a->sending.lowered = output < wanted;
+  a->sending.lowest = budget_lowest(&a->budget, bound, wanted);
   if (a->sending.lowered) code = request_build(a, output, err);
   if (code) return code;
   a->sending.reserved = bound + output;
@@ -83,6 +83,7 @@ enum rein_code agent_prepare(struct agent *a, struct err *err) {
 static enum rein_code first_attempt(struct agent *a, struct err *err) {
   a->sending.retries = 0;
   a->sending.repairs = 0;
+  a->compact.tries = 0;
   a->repaired &= ~(UINT32_C(1) << REWRITE_DROP_THINKING);
   return agent_prepare(a, err);
 }
@@ -102,6 +103,7 @@ static enum rein_code take_words(struct agent *a, struct str words, struct err *
   if (code) return code;
   if (a->started < 0) a->started = a->now;
   progress_words(&a->progress);
+  compact_drop(a);
   wrap_reset(a);
   a->refusals.nobody = a->nudged = false;
   a->end = (struct agent_end){.outcome = REIN_OUTCOME_NONE};
@@ -137,15 +139,8 @@ static enum rein_code on_refused(struct agent *a, const struct event *e, struct 
 
 /* ---- a reply ----------------------------------------------------------- */
 
-static size_t count_kind(const struct reply *r, enum block_kind kind) {
-  size_t n = 0;
-  for (size_t i = 0; i < r->count; i++)
-    n += r->blocks[i].kind == kind;
-  return n;
-}
-
 static enum rein_code keep_text(struct agent *a, const struct reply *r, struct err *err) {
-  if (count_kind(r, BLOCK_TEXT) == 0) return REIN_OK;
+  if (reply_count(r, BLOCK_TEXT) == 0) return REIN_OK;
   buf_reset(&a->text);
   for (size_t i = 0; i < r->count; i++)
     if (r->blocks[i].kind == BLOCK_TEXT) buf_put(&a->text, r->blocks[i].text);
@@ -159,7 +154,7 @@ static enum rein_code on_empty(struct agent *a, struct err *err) {
     return REIN_OK;
   }
   struct str nudge = str_of(text_raw(T_CORE_NOTE_NUDGE, a->config.model_lang));
-  enum rein_code code = transcript_say(&a->talk, nudge, err);
+  enum rein_code code = transcript_note(&a->talk, nudge, err);
   if (code) return code;
   a->nudged = true;
   return first_attempt(a, err);
@@ -169,6 +164,7 @@ static enum rein_code on_empty(struct agent *a, struct err *err) {
 static enum rein_code on_answer(struct agent *a, const struct reply *r, struct err *err) {
   bool closed;
   enum rein_code code;
+  if (a->compact.stuck) return compact_end(a, err);
   switch (r->stop) {
   case STOP_END:
   case STOP_TOOLS: /* asked for tools and named none: the text is the answer */
@@ -220,33 +216,36 @@ static enum rein_code begin_calls(struct agent *a, const struct reply *r, struct
 static bool is_empty(const struct reply *r) {
   if (r->stop == STOP_PAUSE) return r->count == 0;
   if (r->stop != STOP_END && r->stop != STOP_TOOLS) return false;
-  return count_kind(r, BLOCK_TOOL_USE) + count_kind(r, BLOCK_TEXT) == 0;
+  return reply_count(r, BLOCK_TOOL_USE) + reply_count(r, BLOCK_TEXT) == 0;
 }
 
 /* An answer that need not have been cut. */
 static bool is_cut_short(struct agent *a, const struct reply *r) {
-  bool cut = r->stop == STOP_LENGTH && count_kind(r, BLOCK_TOOL_USE) == 0;
-  return cut && !time_is_up(a) && request_has_room(a);
+  if (reply_count(r, BLOCK_TOOL_USE) > 0 || time_is_up(a)) return false;
+  return r->stop == STOP_CONTEXT ? compact_refused(a)
+                                 : r->stop == STOP_LENGTH && request_has_room(a);
+}
+
+static enum rein_code take_reply(struct agent *a, const struct reply *r, struct err *err) {
+  const struct message *ignored;
+  enum rein_code code = REIN_OK;
+  if (is_empty(r)) return on_empty(a, err);
+  bool kept = r->stop != STOP_REFUSAL && r->count > 0; /* or each later turn refuses again */
+  if (kept && reply_count(r, BLOCK_TOOL_USE) > 0) return begin_calls(a, r, err);
+  if (kept) code = transcript_reply(&a->talk, r->blocks, r->count, &ignored, err);
+  return code ? code : on_answer(a, r, err);
 }
 
 static enum rein_code on_reply(struct agent *a, const struct event *e, struct err *err) {
   if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
   const struct reply *r = e->reply;
-  const struct message *ignored;
-  a->sending.in_flight = false;
-  budget_book(&a->budget, &r->usage, a->sending.bytes);
-  a->talk.reply_bytes = 0; /* until it is kept: then it goes back */
+  request_booked(a, &r->usage);
+  if (a->compact.on) return compact_reply(a, r, err);
   a->sending.withdrawn = is_cut_short(a, r);
   if (a->sending.withdrawn) return agent_prepare(a, err); /* once more: its retries go on */
   buf_release(&a->sending.body); /* of a run that waits for its tools nobody needs it */
   enum rein_code code = keep_text(a, r, err);
-  if (code) return code;
-  if (a->wrap.on) return wrap_reply(a, r, err);
-  if (is_empty(r)) return on_empty(a, err);
-  bool kept = r->stop != STOP_REFUSAL && r->count > 0; /* or each later turn refuses again */
-  if (kept && count_kind(r, BLOCK_TOOL_USE) > 0) return begin_calls(a, r, err);
-  if (kept) code = transcript_reply(&a->talk, r->blocks, r->count, &ignored, err);
-  return code ? code : on_answer(a, r, err);
+  return code ? code : a->wrap.on ? wrap_reply(a, r, err) : take_reply(a, r, err);
 }
 
 /* ---- calls ------------------------------------------------------------- */
@@ -299,20 +298,8 @@ static enum rein_code on_result(struct agent *a, const struct event *e, struct e
 
 /* ---- what goes wrong, and what interrupts ------------------------------ */
 
-static enum rein_code on_failed(struct agent *a, const struct event *e, struct err *err) {
-  if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
-  const struct fault *f = e->fault;
-  a->sending.in_flight = false;
-  if (f->billed)
-    budget_lose(&a->budget, &f->usage);
-  else
-    budget_free(&a->budget);
-  enum rein_code code = request_repair(a, f, err);
-  if (code) return code;
-  if (a->sending.repair != REWRITE_NONE) {
-    agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
-    return REIN_OK;
-  }
+/* Another attempt after a wait, or the end. */
+static void try_later(struct agent *a, const struct fault *f) {
   bool again = fault_is_worth_retrying(f) && a->sending.retries < a->config.retries;
   int64_t wait = fault_wait_ms(f, a->sending.retries, a->config.jitter_seed + a->sending.id);
   if (again && wait >= agent_time_out_at(a) - a->now) {
@@ -324,6 +311,24 @@ static enum rein_code on_failed(struct agent *a, const struct event *e, struct e
     a->sending.resume_at = a->now + wait;
     agent_enter(a, STATE_PAUSED, ACTION_NONE);
   }
+}
+
+static enum rein_code on_failed(struct agent *a, const struct event *e, struct err *err) {
+  if (a->state != STATE_SENDING || e->id != a->sending.id) return REIN_OK;
+  const struct fault *f = e->fault;
+  a->sending.in_flight = false;
+  if (f->billed)
+    budget_lose(&a->budget, &f->usage);
+  else
+    budget_free(&a->budget);
+  if (f->kind == FAULT_CONTEXT && compact_refused(a)) return agent_prepare(a, err);
+  enum rein_code code = request_repair(a, f, err);
+  if (code) return code;
+  if (a->sending.repair != REWRITE_NONE) {
+    agent_enter(a, STATE_REWRITING, ACTION_REWRITE);
+    return REIN_OK;
+  }
+  try_later(a, f);
   return REIN_OK;
 }
 
@@ -384,7 +389,7 @@ enum rein_code agent_feed(struct agent *a, const struct event *e, struct err *er
   };
   if (e->at_ms > a->now) a->now = e->at_ms; /* a clock that steps back stands still */
   struct err why = {0};
-  a->sending.withdrawn = false;
+  a->sending.withdrawn = a->compact.heard = false;
   enum rein_code code = on[e->kind](a, e, &why);
   if (code == REIN_OK) return REIN_OK;
   if (err) *err = why;

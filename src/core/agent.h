@@ -107,6 +107,13 @@ const struct agent_config *agent_config(const struct agent *agent); /* defaults 
 /* True right after the REPLY of an answer that a lowered output limit cut, when the
  * same request goes out again with more room: what was shown of it does not count. */
 bool agent_withdrew(const struct agent *agent);
+/* The request that is made or on its way asks for the summary of a compaction: what comes
+ * of it is no answer. */
+bool agent_compacts(const struct agent *agent);
+/* True right after the REPLY that brought the summary, or should have. */
+bool agent_heard_summary(const struct agent *agent);
+/* What a REWRITE_COMPACT is about to put shorter, or did. */
+struct compacted agent_compacted(const struct agent *agent);
 /* A call of the newest turn by its id; NULL none. */
 struct call_view {
   uint32_t id;

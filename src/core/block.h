@@ -27,6 +27,7 @@ struct block {
   bool args_bad;   /* TOOL_USE: args do not parse as an object without twin keys */
   bool cut;        /* TOOL_USE: the output limit cut it */
   bool is_error;   /* TOOL_RESULT */
+  bool said;       /* TEXT: words of the user, which no compaction leaves out */
 };
 
 enum role { ROLE_USER, ROLE_ASSISTANT };

@@ -122,6 +122,13 @@ void budget_withdraw(struct budget *b) {
   b->output = 0;
 }
 
+void budget_recall(struct budget *b, const struct budget *before) {
+  b->known = before->known;
+  b->prompt = before->prompt;
+  b->output = before->output;
+  b->body_bytes = before->body_bytes;
+}
+
 void budget_forget(struct budget *b) {
   b->known = false;
 }

@@ -55,5 +55,7 @@ void budget_lose(struct budget *b, const struct usage *reported);
 void budget_free(struct budget *b);
 /* The last reply is not sent back: its tokens are part of no prompt to come. */
 void budget_withdraw(struct budget *b);
+/* The last answer is again what it was in `before`. */
+void budget_recall(struct budget *b, const struct budget *before);
 /* The prefix changed: sizes of the past say nothing any more. */
 void budget_forget(struct budget *b);

@@ -24,6 +24,7 @@ void end_now(struct agent *a, enum rein_outcome outcome) {
     a->wrapped = !transcript_ends_with_user(&a->talk);
   }
   a->wrap.on = false;
+  compact_drop(a);
   a->end.outcome = outcome;
   agent_enter(a, STATE_ENDED, ACTION_DONE);
 }

@@ -48,6 +48,14 @@ struct ending {
   struct usage usage;
 };
 
+/* What a compaction was about, for people. */
+struct compacted {
+  int64_t messages, of; /* so many of all are summed up; 0: results alone were cut */
+  int64_t tokens;       /* of the prompt that was too long, estimated */
+};
+
+void compacted_put(struct buf *out, enum rein_lang lang, const struct compacted *c);
+
 struct event {
   enum event_kind kind;
   int64_t at_ms;   /* monotonic */
@@ -63,7 +71,10 @@ struct event {
     uint64_t hash; /* of hash_bytes */
   } body;          /* GRANTED: the request that goes out, so that a replay can tell */
   union {
-    int64_t tokens;            /* GRANTED */
+    struct {
+      int64_t tokens;
+      bool compacts;           /* it is a compaction's */
+    };                         /* GRANTED */
     const struct reply *reply; /* REPLY */
     const struct fault *fault; /* FAILED */
     struct {
@@ -75,9 +86,10 @@ struct event {
     struct {
       struct str wire, model, address;
       struct model_facts facts;
-    } to;            /* REWRITE_MODEL */
-    int64_t wall_ms; /* RESUME: since 1970 */
-    int signal;      /* CANCEL: its number; 0 none */
+    } to;                       /* REWRITE_MODEL */
+    struct compacted compacted; /* REWRITE_COMPACT */
+    int64_t wall_ms;            /* RESUME: since 1970 */
+    int signal;                 /* CANCEL: its number; 0 none */
     struct {
       struct rein_limits limits;
       struct model_facts now; /* what is known of the model today, where nothing was before */

@@ -45,6 +45,7 @@ enum fault_kind {
   X(NO_TOOL_CHOICE, "no_tool_choice", LEFT_OUT, "tool_choice")                                     \
   X(NO_MARKS, "no_cache_control", LEFT_OUT, "cache_control")                                       \
   X(LOOSE_TOOL, "loose_tool", LOOSE_TOOL, "")                                                      \
+  X(COMPACT, "compact", COMPACT, "")                                                               \
   X(MODEL, "model", MODEL, "") /* another model goes on: all is written anew, for it */
 
 enum rewrite {

@@ -34,6 +34,8 @@ void field_limits(struct json_out *w, const struct rein_limits *l) {
   field_num(w, "time_ms", l->time_ms);
   field_num(w, "no_progress", l->no_progress);
   field_bool(w, "wrap_up", l->wrap_up);
+  field_num(w, "compact_at", l->compact_at);
+  if (l->context_window) field_num(w, "context_window", l->context_window);
   json_close(w, '}');
 }
 
@@ -55,6 +57,7 @@ void field_facts(struct json_out *w, const struct model_facts *f) {
   if (f->long_above) field_num(w, "long_above", f->long_above);
   if (f->long_above) put_rates(w, "long_rates", &f->long_rates);
   if (f->window) field_num(w, "window", f->window);
+  if (f->tokenizer) field_word(w, "tokenizer", tokenizer_word(f->tokenizer));
   json_close(w, '}');
 }
 
@@ -79,7 +82,9 @@ struct rein_limits field_get_limits(const struct json *doc) {
       .cost_uusd = field_get_num(l, "cost_uusd", REIN_OFF),
       .time_ms = field_get_num(l, "time_ms", REIN_OFF),
       .no_progress = (enum rein_no_progress)field_get_num(l, "no_progress", REIN_PROGRESS_DEFAULT),
-      .wrap_up = field_get_bool(l, "wrap_up")};
+      .wrap_up = field_get_bool(l, "wrap_up"),
+      .compact_at = field_get_num(l, "compact_at", REIN_OFF), /* before there was any: none */
+      .context_window = field_get_num(l, "context_window", 0)};
 }
 
 static struct rates get_rates(const struct json *doc) {
@@ -95,5 +100,6 @@ struct model_facts field_get_facts(const struct json *doc) {
                               .rates = get_rates(rates),
                               .long_above = field_get_num(f, "long_above", 0),
                               .long_rates = get_rates(json_get(f, "long_rates")),
-                              .window = field_get_num(f, "window", 0)};
+                              .window = field_get_num(f, "window", 0),
+                              .tokenizer = tokenizer_of(field_get_text(f, "tokenizer"))};
 }

@@ -7,6 +7,7 @@
 
 #define TURNS_DEFAULT 30
 #define TOKENS_DEFAULT 300000
+#define COMPACT_AT_DEFAULT 80 /* percent: the summary's own request must still fit */
 
 /* Defaults in place of zeroes, REIN_ZERO resolved; after it every limit is a
  * number >= 0 or REIN_OFF. REIN_INPUT when a number is negative, or when turns,

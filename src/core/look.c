@@ -30,6 +30,19 @@ bool agent_withdrew(const struct agent *a) {
   return a->sending.withdrawn;
 }
 
+bool agent_compacts(const struct agent *a) {
+  return a->compact.on;
+}
+
+bool agent_heard_summary(const struct agent *a) {
+  return a->compact.heard;
+}
+
+struct compacted agent_compacted(const struct agent *a) {
+  const struct compact *c = &a->compact;
+  return (struct compacted){(int64_t)c->cut, (int64_t)c->all, c->before};
+}
+
 const struct finding *agent_findings(const struct agent *a) {
   return a->findings.first;
 }
@@ -126,6 +139,11 @@ static uint64_t add_numbers(uint64_t h, const struct agent *a) {
                              a->sending.output_limit,
                              a->sending.repairs,
                              a->sending.repair,
+                             a->compact.on,
+                             a->compact.ready,
+                             a->compact.tries,
+                             (int64_t)a->compact.cut,
+                             a->compact.expected,
                              a->repaired,
                              a->next_call,
                              a->nudged,
@@ -154,5 +172,6 @@ uint64_t agent_digest(const struct agent *a) {
     h = hash_add(h, a->talk.bytes[i]);
   h = hash_add(h, buf_str(&a->sending.body));
   h = hash_add(h, buf_str(&a->text));
+  h = hash_add(h, buf_str(&a->compact.summary));
   return hash_end(add_turn(h, &a->turn));
 }

@@ -143,6 +143,8 @@ static enum rein_code put_list(struct agent *a, struct err *err) {
   buf_release(&a->tools_json);
   buf_init(&a->tools_json, TOOLS_JSON_MAX);
   if (n) a->config.wire->put_tools(&a->tools_json, sent, n);
+  a->fixed_tokens = tokens_of(a->talk.tokenizer, a->config.system) +
+                    tokens_of(a->talk.tokenizer, buf_str(&a->tools_json));
   return a->tools_json.fail ? no_memory(err) : REIN_OK;
 }
 

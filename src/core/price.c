@@ -14,8 +14,14 @@
   { MILLI *INT64_C(in), MILLI *INT64_C(read), MILLI *INT64_C(write), MILLI *INT64_C(out) }
 
 static const struct model_row table[] = {
-#define MODEL(id, in, read, write, out, holds, day, from)                                          \
-  {id, day, from, {.priced = true, .rates = RATES(in, read, write, out), .window = holds}},
+#define MODEL(id, in, read, write, out, holds, tokens, day, from)                                  \
+  {id,                                                                                             \
+   day,                                                                                            \
+   from,                                                                                           \
+   {.priced = true,                                                                                \
+    .rates = RATES(in, read, write, out),                                                          \
+    .window = holds,                                                                               \
+    .tokenizer = TOKENIZER_##tokens}},
 #define LONG(id, from, in, read, write, out)
 #include "core/models.def"
 #undef MODEL
@@ -28,7 +34,7 @@ static const struct {
   int64_t above;
   struct rates rates;
 } long_table[] = {
-#define MODEL(id, in, read, write, out, holds, day, from)
+#define MODEL(id, in, read, write, out, holds, tokens, day, from)
 #define LONG(id, from, in, read, write, out) {id, from, RATES(in, read, write, out)},
 #include "core/models.def"
 #undef MODEL
@@ -183,6 +189,7 @@ static enum rein_code read_model(const struct json *node, struct model_facts *fa
     code = take_member(m, node->key, &given, err);
   if (code) return code;
   if (!given.window) given.window = facts->window;
+  given.tokenizer = facts->tokenizer;
   given.priced = given.rates.input >= 0 && given.rates.output >= 0;
   if (!names_money(node)) {
     facts->window = given.window;

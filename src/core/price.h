@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/tokens.h"
 #include "core/usage.h"
 
 #define PICO_PER_MICRO INT64_C(1000000)
@@ -27,6 +28,7 @@ struct model_facts {
   int64_t long_above; /* a prompt of more tokens costs long_rates; 0: none does */
   struct rates long_rates;
   int64_t window; /* tokens that a prompt holds at most; 0: not known */
+  enum tokenizer tokenizer;
 };
 
 /* The i-th model of the table; false: no more. Texts are static. */

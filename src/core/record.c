@@ -110,6 +110,11 @@ static void put_result(struct json_out *w, const struct event *e) {
 
 static void put_rewrite(struct json_out *w, const struct event *e) {
   field_word(w, "rewrite", rewrite_word(e->rewrite));
+  if (e->rewrite == REWRITE_COMPACT) {
+    field_num(w, "messages", e->compacted.messages);
+    field_num(w, "of", e->compacted.of);
+    field_num(w, "tokens", e->compacted.tokens);
+  }
   if (e->rewrite != REWRITE_MODEL) return;
   field_text(w, "wire", e->to.wire);
   field_text(w, "model", e->to.model);
@@ -119,6 +124,7 @@ static void put_rewrite(struct json_out *w, const struct event *e) {
 
 static void put_granted(struct json_out *w, const struct event *e) {
   field_num(w, "tokens", e->tokens);
+  field_bool(w, "compacts", e->compacts);
   if (e->body.bytes == 0) return;
   field_num(w, "bytes", e->body.bytes);
   field_num(w, "hash", (int64_t)e->body.hash);
@@ -283,6 +289,9 @@ static enum rein_code get_ending(const struct json *doc, struct event *e, struct
 static enum rein_code get_change(const struct json *doc, struct event *e, struct err *err) {
   e->rewrite = get_rewrite(doc, "rewrite");
   if (e->rewrite == REWRITE_COUNT) return bad(err, "rewrite");
+  if (e->rewrite == REWRITE_COMPACT)
+    e->compacted = (struct compacted){field_get_num(doc, "messages", 0),
+                                      field_get_num(doc, "of", 0), field_get_num(doc, "tokens", 0)};
   if (e->rewrite != REWRITE_MODEL) return REIN_OK;
   e->to.wire = field_get_text(doc, "wire");
   e->to.model = field_get_text(doc, "model");
@@ -296,6 +305,7 @@ static enum rein_code get_body(struct arena *arena, const struct json *doc, stru
   switch (e->kind) {
   case EVENT_GRANTED:
     e->tokens = field_get_num(doc, "tokens", 0);
+    e->compacts = field_get_bool(doc, "compacts");
     e->body.bytes = field_get_num(doc, "bytes", 0);
     e->body.hash = (uint64_t)field_get_num(doc, "hash", 0);
     return REIN_OK;

@@ -26,7 +26,7 @@ enum rein_code resume_close(struct agent *a, struct err *err) {
 /* It was told to sum up, and did: now it is told to go on. */
 static enum rein_code go_on_words(struct agent *a, struct err *err) {
   wrap_reset(a);
-  return transcript_say(&a->talk, str_of(text_raw(T_CORE_NOTE_GO_ON, a->config.model_lang)), err);
+  return transcript_note(&a->talk, str_of(text_raw(T_CORE_NOTE_GO_ON, a->config.model_lang)), err);
 }
 
 /* As it stood, without new words. */
@@ -43,7 +43,7 @@ static enum resume_next as_it_stood(struct agent *a) {
     if (!transcript_ends_with_user(&a->talk)) return RESUME_WAITS;
     a->end = (struct agent_end){.outcome = REIN_OUTCOME_NONE};
     a->refusals.nobody = a->nudged = false;
-    a->sending.retries = a->sending.repairs = 0;
+    a->sending.retries = a->sending.repairs = a->compact.tries = 0;
     a->repaired &= ~(UINT32_C(1) << REWRITE_DROP_THINKING);
     return RESUME_REQUEST;
   }
@@ -90,8 +90,11 @@ enum rein_code resume_model(struct agent *a, const struct event *e, struct err *
   if (!arena_str(&a->fixed, e->to.model, &model) || !arena_str(&a->fixed, e->to.address, &address))
     return ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   const struct quirks *quirks = wire->find_quirks ? wire->find_quirks(address) : NULL;
-  enum rein_code code = transcript_rewire(&a->talk, wire, quirks, err);
+  enum tokenizer tokenizer = e->to.facts.tokenizer ? e->to.facts.tokenizer : wire->tokenizer;
+  enum rein_code code = transcript_rewire(&a->talk, wire, quirks, tokenizer, err);
   if (code) return code;
+  compact_drop(a);
+  a->gauge = (struct gauge){0};
   c->wire = wire;
   c->facts = e->to.facts;
   budget_price(&a->budget, &c->facts);

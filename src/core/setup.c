@@ -113,6 +113,8 @@ enum rein_code agent_new(const struct agent_config *config, struct agent **agent
   transcript_init(&a->talk, wire, wire->find_quirks ? wire->find_quirks(server) : NULL);
   buf_init(&a->sending.body, TRANSCRIPT_MAX);
   buf_init(&a->text, TRANSCRIPT_MAX);
+  buf_init(&a->compact.summary, TRANSCRIPT_MAX);
+  a->talk.tokenizer = config->facts.tokenizer ? config->facts.tokenizer : wire->tokenizer;
   enum rein_code code = read_config(a, err);
   if (code == REIN_OK) code = read_rows(a, err);
   if (code) {
@@ -139,6 +141,7 @@ void agent_free(struct agent *a) {
   buf_release(&a->sending.body);
   buf_release(&a->tools_json);
   buf_release(&a->text);
+  buf_release(&a->compact.summary);
   arena_release(&a->fixed);
   mem_free(a);
 }

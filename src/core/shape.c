@@ -32,10 +32,11 @@ void shape_error(struct buf *out, struct str raw) {
   buf_release(&clean);
 }
 
-static void put_cut(struct buf *out, struct str text, size_t points, enum rein_lang lang) {
+void shape_cut(struct buf *out, struct str text, size_t most, enum rein_lang lang) {
   struct num_text left_room, all_room;
-  struct str head = utf8_head(text, RESULT_POINTS_MAX * 2 / 3);
-  struct str tail = utf8_tail(text, RESULT_POINTS_MAX / 3);
+  size_t points = utf8_count(text);
+  struct str head = utf8_head(text, most * 2 / 3);
+  struct str tail = utf8_tail(text, most / 3);
   size_t left = points - utf8_count(head) - utf8_count(tail);
   buf_put(out, head);
   buf_lit(out, "\n");
@@ -55,7 +56,7 @@ void shape_result(struct buf *out, struct str raw, enum rein_lang lang) {
   if (str_blank(text)) {
     TEXT_PUT(out, lang, T_CORE_CALL_EMPTY);
   } else if (points > RESULT_POINTS_MAX) {
-    put_cut(out, text, points, lang);
+    shape_cut(out, text, RESULT_POINTS_MAX, lang);
   } else {
     buf_put(out, text);
   }

@@ -14,3 +14,5 @@ void shape_error(struct buf *out, struct str raw);
 /* The text, or its head and tail with a notice between that says how much is
  * left out; empty becomes "(no output)". */
 void shape_result(struct buf *out, struct str raw, enum rein_lang lang);
+/* Head and tail of well-formed text that has more than `most` code points, and the notice. */
+void shape_cut(struct buf *out, struct str text, size_t most, enum rein_lang lang);

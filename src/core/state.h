@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "core/agent.h"
 #include "core/budget.h"
+#include "core/compact.h"
 #include "core/progress.h"
 #include "core/transcript.h"
 #include "regex/regex.h"
@@ -28,23 +29,28 @@
   X(READY, RESERVING, "user words")                                                                \
   X(READY, ENDED, "cancelled")                                                                     \
   X(RESERVING, SENDING, "granted")                                                                 \
+  X(RESERVING, REWRITING, "taken up again in a smaller window")                                    \
   X(RESERVING, ENDED, "tokens or time closed, cancelled")                                          \
   X(SENDING, CALLS, "a whole reply with calls")                                                    \
   X(SENDING, RESERVING, "a paused reply, a nudge after an empty one, more room for a cut one")     \
   X(SENDING, PAUSED, "failed, worth another try")                                                  \
-  X(SENDING, REWRITING, "a signature, a parameter or a schema was refused")                        \
+  X(SENDING, REWRITING, "a summary is here; a signature, a parameter or a schema was refused")     \
   X(SENDING, ENDED, "a reply without calls, a fault, a valve, cancelled")                          \
   X(PAUSED, RESERVING, "the wait is over")                                                         \
+  X(PAUSED, REWRITING, "taken up again in a smaller window")                                       \
   X(PAUSED, ENDED, "time, cancelled")                                                              \
   X(REWRITING, RESERVING, "rewritten")                                                             \
   X(REWRITING, ENDED, "time, cancelled")                                                           \
   X(CALLS, ASKING, "a call needs a verdict")                                                       \
   X(CALLS, RESERVING, "every call is answered")                                                    \
+  X(CALLS, REWRITING, "every call is answered, and the results are longer than the window")        \
   X(CALLS, ENDED, "a valve, no progress, cancelled")                                               \
   X(ASKING, CALLS, "a verdict")                                                                    \
   X(ASKING, RESERVING, "taken up again with other words")                                          \
+  X(ASKING, REWRITING, "taken up again with other words, in a smaller window")                     \
   X(ASKING, ENDED, "time, cancelled")                                                              \
-  X(ENDED, RESERVING, "more user words")
+  X(ENDED, RESERVING, "more user words")                                                           \
+  X(ENDED, REWRITING, "taken up again in a smaller window")
 
 enum state {
 #define STATE_X(id, word) STATE_##id,
@@ -82,9 +88,10 @@ struct turn {
 
 /* The request on its way, or being prepared. */
 struct sending {
-  uint32_t id;     /* of the attempt; 0 none yet */
-  struct buf body; /* empty while `measures` */
-  size_t bytes;    /* of the body */
+  uint32_t id;      /* of the attempt; 0 none yet */
+  struct buf body;  /* empty while `measures` */
+  size_t bytes;     /* of the body */
+  int64_t estimate; /* its prompt, in the estimate's own measure */
   int64_t output_limit, reserved;
   bool lowered;                /* the budget lowered the output limit */
   enum rein_outcome lowest;    /* by which ceiling: TOKENS or COST */
@@ -148,6 +155,10 @@ struct agent {
   enum action_kind give; /* RESERVE, SEND, ASK, REWRITE or DONE, not yet pulled */
   struct transcript talk;
   struct budget budget;
+  struct gauge gauge;
+  int64_t fixed_tokens;   /* estimated: system and tools */
+  int64_t known_estimate; /* of the prompt in budget.prompt */
+  struct compact compact;
   struct progress progress;
   struct sending sending;
   struct wrap wrap;
@@ -181,6 +192,11 @@ enum rein_code offer_loosen(struct agent *a, struct err *err) REIN_CHECKED;
 
 /* request.c: into sending.body and sending.bytes. */
 enum rein_code request_build(struct agent *a, int64_t output_limit, struct err *err) REIN_CHECKED;
+/* Builds it with all the output that is wanted, and says how much its prompt can be. */
+enum rein_code request_bound(struct agent *a, int64_t *bound, struct err *err) REIN_CHECKED;
+int64_t request_wanted(const struct agent *a);   /* output tokens */
+int64_t request_estimate(const struct agent *a); /* all messages, in the estimate's own measure */
+void request_booked(struct agent *a, const struct usage *usage);
 
 /* What the fault asks to be changed, if that is possible and was not tried before: it is
  * then in sending.repair, else that is NONE. */
@@ -227,6 +243,7 @@ enum rein_code end_unknown(struct agent *a, struct str stop_word, struct err *er
 enum rein_code end_loop(struct agent *a, size_t culprit, struct err *err) REIN_CHECKED;
 
 /* turn.c */
+size_t reply_count(const struct reply *reply, enum block_kind kind); /* blocks of it */
 enum rein_code turn_begin(struct agent *a, const struct reply *reply, struct err *err) REIN_CHECKED;
 /* What the progress valve says to these calls before any of them is looked at. */
 enum progress_say turn_arrive(struct agent *a, size_t *culprit);

@@ -45,10 +45,10 @@ static enum rein_code read_call(struct agent *a, struct call *c) {
   return REIN_OK;
 }
 
-static size_t count_calls(const struct reply *reply) {
+size_t reply_count(const struct reply *reply, enum block_kind kind) {
   size_t n = 0;
   for (size_t i = 0; i < reply->count; i++)
-    n += reply->blocks[i].kind == BLOCK_TOOL_USE;
+    n += reply->blocks[i].kind == kind;
   return n;
 }
 
@@ -56,7 +56,7 @@ enum rein_code turn_begin(struct agent *a, const struct reply *reply, struct err
   const struct message *kept;
   turn_release(&a->turn);
   arena_init(&a->turn.arena, TURN_ARENA_MAX);
-  struct call *calls = arena_array(&a->turn.arena, struct call, count_calls(reply));
+  struct call *calls = arena_array(&a->turn.arena, struct call, reply_count(reply, BLOCK_TOOL_USE));
   if (!calls) return no_memory(err);
   enum rein_code code = transcript_reply(&a->talk, reply->blocks, reply->count, &kept, err);
   if (code) return code;

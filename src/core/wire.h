@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "core/block.h"
 #include "core/fault.h"
+#include "core/tokens.h"
 #include "core/tool.h"
 
 struct quirks; /* what one provider needs otherwise than its wire: wire/quirks.h */
@@ -35,6 +36,7 @@ struct wire {
   const char *base_url; /* the provider's own */
   const char *path;     /* joined to the base URL */
   const char *key_env, *url_env; /* names the official SDKs use; the program reads them */
+  enum tokenizer tokenizer;      /* of models that are not known: rather too many tokens */
   int64_t overhead_tokens;       /* what providers add to a prompt unseen; at least 1 024 */
   void (*put_tools)(struct buf *out, const struct tool *tools, size_t count);
   /* The name of the dialect of tool schemas (schema/dialect.h); NULL as a function: openai. */

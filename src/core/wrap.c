@@ -33,6 +33,7 @@ static bool has_room(struct agent *a, enum rein_code *code, struct err *err) {
 
 enum rein_code wrap_up(struct agent *a, enum rein_outcome outcome, struct err *err) {
   enum rein_code code = REIN_OK;
+  compact_drop(a);
   bool due = a->config.limits.wrap_up && !a->wrap.on && is_valve(outcome) && a->requests > 0;
   if (due) end_request(a);
   if (!due || !has_room(a, &code, err)) {
@@ -41,7 +42,7 @@ enum rein_code wrap_up(struct agent *a, enum rein_outcome outcome, struct err *e
   }
   struct str note = str_of(text_raw(T_CORE_NOTE_WRAP_UP, a->config.model_lang));
   struct err *why = arena_new(&a->fixed, struct err);
-  code = why ? transcript_say(&a->talk, note, err) : ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
+  code = why ? transcript_note(&a->talk, note, err) : ERR(err, REIN_MEMORY, T_CORE_END_MEMORY);
   if (code) return code;
   *why = a->end.why;
   a->wrap = (struct wrap){.on = true, .outcome = outcome, .why = why};
@@ -54,9 +55,7 @@ enum rein_code wrap_up(struct agent *a, enum rein_outcome outcome, struct err *e
 enum rein_code wrap_reply(struct agent *a, const struct reply *r, struct err *err) {
   const struct message *ignored;
   enum rein_code code = REIN_OK;
-  size_t calls = 0;
-  for (size_t i = 0; i < r->count; i++)
-    calls += r->blocks[i].kind == BLOCK_TOOL_USE;
+  size_t calls = reply_count(r, BLOCK_TOOL_USE);
   bool kept = r->stop != STOP_REFUSAL && r->count > 0;
   if (kept && calls > 0) code = turn_begin(a, r, err);
   if (kept && calls == 0) code = transcript_reply(&a->talk, r->blocks, r->count, &ignored, err);

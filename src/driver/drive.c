@@ -143,8 +143,9 @@ static void deliver_cancel(struct run *run, const struct note *note) {
 }
 
 static void deliver_rewrite(struct run *run, const struct note *note) {
-  run_deliver(run,
-              &(struct event){.kind = EVENT_REWRITE, .id = note->id, .rewrite = note->rewrite});
+  struct event event = {.kind = EVENT_REWRITE, .id = note->id, .rewrite = note->rewrite};
+  if (note->rewrite == REWRITE_COMPACT) event.compacted = agent_compacted(run->agent);
+  run_deliver(run, &event);
   tell_rewrite(run, note->rewrite);
 }
 
@@ -157,6 +158,7 @@ static void take(struct run *run, const struct note *note) {
     run_deliver(run, &(struct event){.kind = EVENT_GRANTED,
                                      .id = note->id,
                                      .tokens = note->number,
+                                     .compacts = agent_compacts(run->agent),
                                      .body = {note->bytes, note->hash}});
     return;
   case EVENT_REFUSED:

@@ -178,19 +178,24 @@ static void want_call(struct rein_machine *m, const struct action *action, struc
   want->unclear = action->unclear;
 }
 
+static void rewrite(struct rein_machine *m, const struct action *action) {
+  struct event event = {.kind = EVENT_REWRITE, .id = action->id, .rewrite = action->rewrite};
+  if (action->rewrite == REWRITE_COMPACT) event.compacted = agent_compacted(m->agent);
+  (void)feed(m, &event);
+}
+
 /* One action; it may be something that the caller need not do. */
 static void perform(struct rein_machine *m, const struct action *action, struct rein_want *want) {
   want->id = action->id;
   switch (action->kind) {
   case ACTION_NONE: return;
   case ACTION_RESERVE:
-    (void)feed(m,
-               &(struct event){.kind = EVENT_GRANTED, .id = action->id, .tokens = action->tokens});
+    (void)feed(m, &(struct event){.kind = EVENT_GRANTED,
+                                  .id = action->id,
+                                  .tokens = action->tokens,
+                                  .compacts = agent_compacts(m->agent)});
     return;
-  case ACTION_REWRITE:
-    (void)feed(
-        m, &(struct event){.kind = EVENT_REWRITE, .id = action->id, .rewrite = action->rewrite});
-    return;
+  case ACTION_REWRITE: rewrite(m, action); return;
   case ACTION_SEND: want_send(m, action, want); return;
   case ACTION_ASK: want_call(m, action, want, REIN_WANT_ASK); return;
   case ACTION_RUN: want_call(m, action, want, REIN_WANT_RUN); return;
@@ -282,6 +287,7 @@ bool rein_machine_piece(struct rein_machine *machine, const char **text, size_t 
                         bool *thinking) {
   struct rein_machine *m = machine;
   struct str piece;
+  if (agent_compacts(m->agent)) return false; /* no answer: the journal has it */
   if (!m->attempt || !attempt_piece(m->attempt, &piece, thinking)) return false;
   *text = piece.p;
   *len = piece.n;

@@ -24,6 +24,7 @@ struct sending {
   struct http_call *http;      /* NULL: offline, or it ended */
   struct script_answer answer; /* offline */
   struct str body;             /* the machine's; while it is held */
+  bool summary;                /* of a compaction is asked for */
   bool held;                   /* until its record is safe */
   bool scripted, over, ended;
   bool shown; /* text was streamed of it */
@@ -92,6 +93,7 @@ static void on_bytes(void *ctx, struct str bytes) {
     if (watch->withdrawn) watch->withdrawn(watch->ctx, s->run);
   }
   while (attempt_piece(s->attempt, &piece, &thinking)) {
+    if (s->summary) continue; /* of a compaction: no answer */
     s->shown = s->shown || !thinking;
     if (watch->piece) watch->piece(watch->ctx, s->run, piece, thinking);
   }
@@ -158,6 +160,7 @@ void send_start(struct run *run, const struct action *action) {
   s->run = run;
   s->id = action->id;
   s->body_n = action->body.n;
+  s->summary = agent_compacts(run->agent);
   arena_init(&s->arena, 64u << 20);
   s->due_ms = INT64_MAX;
   if (attempt_new(run->spec.agent.wire, action->id, &s->attempt) != REIN_OK) {
@@ -231,7 +234,7 @@ static void tell_log(struct sending *s) {
 static void withdraw(const struct sending *s) {
   const struct watch *watch = &s->run->spec.watch;
   if (s->shown && watch->withdrawn) watch->withdrawn(watch->ctx, s->run);
-  tell(s->run, T_DRIVER_SEND_CUT, STR_NONE, STR_NONE);
+  if (!agent_compacts(s->run->agent)) tell(s->run, T_DRIVER_SEND_CUT, STR_NONE, STR_NONE);
 }
 
 static void tell_failure(struct run *run, const struct sending *s, const struct fault *fault,

@@ -29,7 +29,12 @@ void tell_rewrite(struct run *run, enum rewrite rewrite) {
   }
   if (!watch->warn || run->broken) return;
   buf_init(&words, SENTENCE_BYTES_MAX);
-  rewrite_put(&words, run->spec.agent.lang, rewrite);
+  if (rewrite == REWRITE_COMPACT) {
+    struct compacted c = agent_compacted(run->agent);
+    compacted_put(&words, run->spec.agent.lang, &c);
+  } else {
+    rewrite_put(&words, run->spec.agent.lang, rewrite);
+  }
   if (words.fail) run_break_memory(run);
   watch->warn(watch->ctx, run, buf_str(&words));
   buf_release(&words);

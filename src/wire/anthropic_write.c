@@ -295,6 +295,7 @@ const struct wire wire_anthropic = {
     .path = "/v1/messages",
     .key_env = "ANTHROPIC_API_KEY",
     .url_env = "ANTHROPIC_BASE_URL",
+    .tokenizer = TOKENIZER_CLAUDE_2026,
     .overhead_tokens = 1024, /* hidden words for tools: 286 to 804 tokens, by model */
     .find_quirks = quirks_find,
     .repair = quirks_repair,

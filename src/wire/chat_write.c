@@ -330,6 +330,7 @@ const struct wire wire_chat = {
     .path = "/chat/completions",
     .key_env = OPENAI_KEY_ENV,
     .url_env = OPENAI_URL_ENV,
+    .tokenizer = TOKENIZER_CL100K,
     .overhead_tokens = 1024, /* servers put templates of their own around tools and messages */
     .find_quirks = quirks_find,
     .repair = quirks_repair,

@@ -254,6 +254,7 @@ const struct wire wire_openai = {
     .path = "/responses",
     .key_env = OPENAI_KEY_ENV,
     .url_env = OPENAI_URL_ENV,
+    .tokenizer = TOKENIZER_O200K,
     .overhead_tokens = 1024, /* hidden system words; tools are written out in another form */
     .find_quirks = quirks_find,
     .repair = quirks_repair,

@@ -82,6 +82,7 @@ static bool change(struct quirks *q, enum rewrite repair) {
   case REWRITE_NO_TOOL_CHOICE: return set(&q->no_tool_choice, true);
   case REWRITE_NO_MARKS: return set(&q->no_marks, true);
   case REWRITE_NONE:
+  case REWRITE_COMPACT:
   case REWRITE_MODEL:
   case REWRITE_DROP_THINKING:
   case REWRITE_LOOSE_TOOL:

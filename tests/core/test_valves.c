@@ -201,7 +201,8 @@ static void all_limits_off_is_refused(void **state) {
   struct agent_config c = play_config();
   struct agent *a;
   struct err err = {0};
-  c.limits = (struct rein_limits){REIN_OFF, REIN_OFF, REIN_OFF, REIN_OFF, 0, false};
+  c.limits = (struct rein_limits){
+      .max_turns = REIN_OFF, .token_budget = REIN_OFF, .cost_uusd = REIN_OFF, .time_ms = REIN_OFF};
   assert_int_equal(agent_new(&c, &a, &err), REIN_INPUT);
   assert_null(a);
   assert_int_equal(err.text, T_CORE_NO_LIMITS);
