@@ -24,12 +24,13 @@ _rein() {
     policy) options=' --root --pack --policy --config --output --lang --help --version' ;;
     lint) options=' --wire --tools --pack --config --output --lang --help --version' ;;
     pack) options=' --lang --help --version' ;;
+    init) options=' --pack --lang --help --version' ;;
     models) options=' --config --output --lang --help --version' ;;
     script) options=' --lang --quiet --port --help --version' ;;
     help) options=' --lang --help --version' ;;
     *) options=' --model --base-url --quirks --wire --system --root --tools --pack --max-turns --token-budget --cost-limit --time-limit --no-progress --compact-at --context-window --wrap-up --output-limit --idle-limit --retries --sandbox --exec-network --policy --config --output --lang --log --store --no-store --quiet --dry-run --help --version --strict --skip-bad-tools' ;;
   esac
-  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork stats ask tools policy lint pack models script help"; fi
+  if [ "$COMP_CWORD" = 1 ]; then options="$options run resume runs show replay fork stats ask tools policy lint pack init models script help"; fi
   COMPREPLY=($(compgen -W "$options" -- "$cur"))
 }
 complete -F _rein rein

@@ -11,6 +11,7 @@ complete -c rein -n __fish_use_subcommand -a tools -d 'list the tools and the po
 complete -c rein -n __fish_use_subcommand -a policy -d 'say what the policy decides, and why'
 complete -c rein -n __fish_use_subcommand -a lint -d 'check tools\' schemas against each provider\'s rules'
 complete -c rein -n __fish_use_subcommand -a pack -d 'check a pack of declarative tools, or show those that come with rein'
+complete -c rein -n __fish_use_subcommand -a init -d 'write the skeleton of a pack of tools'
 complete -c rein -n __fish_use_subcommand -a models -d 'list the models whose prices and windows are known'
 complete -c rein -n __fish_use_subcommand -a script -d 'serve a script of model replies over local HTTP'
 complete -c rein -n __fish_use_subcommand -a help -d 'help about a command'

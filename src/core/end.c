@@ -147,7 +147,8 @@ void end_finished(struct agent *a) {
   size_t i = r->count - 1;
   while (i > 0 && r->v[i].by != BY_NOBODY)
     i--;
-  (void)ERR(&a->end.why, REIN_INPUT, T_CORE_END_UNAPPROVED, r->v[i].tool);
+  enum text_id why = r->v[i].tainted ? T_CORE_END_UNAPPROVED_TAINT : T_CORE_END_UNAPPROVED;
+  (void)ERR(&a->end.why, REIN_INPUT, why, r->v[i].tool);
   end_now(a, REIN_OUTCOME_UNAPPROVED);
 }
 

@@ -110,6 +110,7 @@ struct sending {
 struct refusal {
   struct str tool, args, why;
   enum decider by;
+  bool tainted; /* it was asked about since it could send out what is private */
 };
 
 struct refusals {

@@ -117,6 +117,7 @@ static bool list_refusal(struct agent *a, const struct call *c, struct str why, 
   }
   struct refusal *one = &r->v[r->count];
   one->by = by;
+  one->tainted = c->tainted;
   if (!arena_str(&a->fixed, c->use->name, &one->tool) ||
       !arena_str(&a->fixed, c->args, &one->args) || !arena_str(&a->fixed, why, &one->why))
     return false;

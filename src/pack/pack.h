@@ -26,6 +26,8 @@ struct str pack_shape(void);
 
 /* The text of a pack that comes with rein; false: there is none of that name. */
 bool pack_shipped(struct str name, struct str *text);
+/* A pack to fill in: NAME stands for its name, NAME_ for its variables. */
+struct str pack_skeleton(void);
 const char *pack_shipped_name(size_t i); /* NULL: no more */
 
 struct pack_secret {

@@ -11,6 +11,7 @@
 #define SHIPPED(X) X(notion) X(airtable) X(github) X(git)
 
 SHIPPED(EMBED)
+EMBED(skeleton)
 
 static const struct {
   const char *name, *begin, *end;
@@ -19,6 +20,11 @@ static const struct {
     SHIPPED(ROW)
 #undef ROW
 };
+
+struct str pack_skeleton(void) {
+  return (struct str){rein_pack_skeleton_begin,
+                      (size_t)(rein_pack_skeleton_end - rein_pack_skeleton_begin)};
+}
 
 const char *pack_shipped_name(size_t i) {
   return i < sizeof shipped / sizeof *shipped ? shipped[i].name : NULL;

@@ -171,7 +171,9 @@ static int give(const struct order *o, const struct child_out *printed) {
 static int fail(const struct order *o, const struct child_end *end, const struct child_out *errors,
                 const struct child_out *out) {
   struct num_text room;
+  /* The first line says it; what follows is where it came from. */
   struct str said = str_trim(buf_str(errors->bytes ? &errors->head : &out->head));
+  said = str_part(said, 0, str_find_char(said, '\n'));
   if (end->how == CHILD_CANCELLED)
     return CALL_FAIL(o->call, REIN_CANCELLED, T_TOOLS_CANCELLED, o->tool->name);
   if (end->how == CHILD_LATE)

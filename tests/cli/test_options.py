@@ -62,7 +62,7 @@ REFUSED = [
     (["help", "nonsense"], "no command \"nonsense\""),
 ]
 LATER = ["--effort=high"]
-LATER_COMMANDS = ["init", "submit", "worker", "approve", "mcp"]
+LATER_COMMANDS = ["submit", "worker", "approve", "mcp"]
 PAGES = [("docs/rein.1", ["--man"]), ("docs/config.schema.json", ["--schema"]),
          ("docs/completions/rein.bash", ["--completion", "bash"]),
          ("docs/completions/_rein", ["--completion", "zsh"]),

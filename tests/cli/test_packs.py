@@ -94,6 +94,18 @@ class Files(PackTest):
         self.assertEqual(self.rein("pack", "check", "./copy.json").code, 0)
         self.assertEqual(json.loads(self.rein("pack", "show", "schema").out)["type"], "object")
 
+    def test_init(self):
+        done = self.rein("init", "--pack", "my_shop")
+        self.assertEqual((done.code, done.out), (0, ""), done.err)
+        self.assertIn("MY_SHOP_TOKEN", self.read("my_shop.json"))
+        self.assertEqual(self.rein("pack", "check", "./my_shop.json").code, 0)
+        again = self.rein("init", "--pack", "my_shop")
+        self.assertEqual(again.code, 2)
+        self.assertIn("already there", again.err)
+        for argv in (["--pack", "My shop"], ["--pack", "../x"], []):
+            self.assertEqual(self.rein("init", *argv).code, 2)
+        self.assertEqual(sorted(os.listdir(self.root)), ["my_shop.json", "shop.json"])
+
     def test_slips_name_the_file_the_tool_and_the_field(self):
         for change, words in (({"url": "http://shop.invalid"}, ["shop", "http://shop.invalid", "https"]),
                               ({"tools": []}, ["shop", "/tools"]), ({"extra": 1}, ["shop", "extra"])):

@@ -31,6 +31,8 @@ class Notion(Service):
         if not self.pace.take():
             raise error(429, "rate_limited", "You have been rate limited. Please try again in a "
                         "few minutes.", {"Retry-After": "1"})
+        if self.arguments.moved:
+            raise Refused(302, {}, {"Location": self.arguments.moved})
         for wanted, pattern, answer in (
                 ("POST", r"/v1/search", self.search),
                 ("POST", r"/v1/databases/([^/]+)/query", self.query_database),
@@ -113,6 +115,7 @@ def title(page):
 
 def more(parser):
     parser.add_argument("--page-size", type=int, default=100, help="of an answer, at most")
+    parser.add_argument("--moved", help="answer every request with a redirect to this address")
     parser.add_argument("--per-second", type=int, default=3)
 
 
