@@ -262,8 +262,9 @@ check-cli check-cases: $(B)/asan/rein
 format: $(B)/have-test ## format the C files in place
 	@clang-format-14 -i $(ALL_C) $(wildcard include/*.h src/*/*.h tests/support/*.h)
 
-bench: rein examples $(B)/have-test $(B)/plain/bench/mock $(B)/plain/bench/bare_curl \
-  $(B)/plain/bench/search $(B)/plain/tests/schema/test_pairs ## figures, into docs/BENCH*.md
+MEASURED := $(B)/plain/bench/mock $(B)/plain/bench/bare_curl $(B)/plain/bench/search \
+  $(B)/plain/tests/schema/test_pairs
+bench: rein examples $(B)/have-test $(MEASURED) ## figures, into docs/BENCH*.md
 	@bench/run --build $(B) --write
 	@bench/schema --build $(B) --write
 	@bench/search --build $(B) --write

@@ -36,5 +36,4 @@ bool command_is_later(struct str name);
 extern const struct command command_resume, command_runs, command_show, command_replay,
     command_fork, command_stats;
 extern const struct command command_run, command_ask, command_tools, command_lint, command_script,
-    command_help, command_policy, command_models, command_pack,
-    command_init;
+    command_help, command_policy, command_models, command_pack, command_init;
