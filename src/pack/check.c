@@ -97,11 +97,20 @@ static enum rein_code check_paging(const struct check *c, const struct pack_requ
   return REIN_OK;
 }
 
+/* No value is one of these, so no path that was filled has one. */
+static bool has_dots(struct str path) {
+  struct str step;
+  while (str_next(&path, '/', &step))
+    if (str_is(step, ".") || str_is(step, "..")) return true;
+  return false;
+}
+
 static enum rein_code check_request(const struct check *c, const struct pack_request *r) {
   bool alone = c->tool->request_count == 1;
   if (!c->tool->pack->url.n) return fail(c, T_PACK_CHECK_URL, STR("url"), STR_NONE);
   if (!alone && !r->reads) return fail(c, T_PACK_CHECK_STEPS, STR("method"), r->method);
   if (!alone && !r->as.n) return fail(c, T_PACK_CHECK_AS, STR("as"), r->path);
+  if (has_dots(r->path)) return fail(c, T_PACK_CHECK_PATH, STR("path"), r->path);
   enum rein_code code = check_text(c, r->path, FILL_STEP, STR("path"));
   if (!code) code = check_texts(c, r->query, FILL_QUERY);
   if (!code) code = check_texts(c, c->tool->pack->headers, FILL_HEADER);

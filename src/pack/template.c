@@ -197,24 +197,13 @@ static enum rein_code put_pair(struct buf *out, const struct json *pair,
   return code;
 }
 
-/* Two values side by side may make the dots that none of them is. */
-static bool has_dots(struct str path) {
-  struct str step;
-  while (str_next(&path, '/', &step))
-    if (str_is(step, ".") || str_is(step, "..")) return true;
-  return false;
-}
-
 enum rein_code template_path(struct buf *out, const struct pack_request *request, struct str but,
                              const struct fill_from *from, struct err *err) {
   bool absent = false;
-  size_t n = out->n;
   struct fill_from at = *from;
   at.field = STR("path");
   enum rein_code code = template_fill(out, request->path, FILL_STEP, &at, &absent, err);
   if (!code && absent) code = ERR(err, REIN_INPUT, T_PACK_STEP_EMPTY, request->path, at.field);
-  if (!code && has_dots(str_part(buf_str(out), n, SIZE_MAX)))
-    code = ERR(err, REIN_INPUT, T_PACK_STEP_DOTS, request->path, at.field);
   const struct json *pair = request->query ? request->query->first : NULL;
   for (; !code && pair; pair = pair->next) {
     at.field = pair->key;

@@ -13,6 +13,38 @@ static enum rein_code load(struct arena *arena, struct str text, struct pack **p
   return pack_load(arena, text, pack, err);
 }
 
+/* What a call touches is what it does, whatever the pack says of it. */
+static void test_touches(void **state) {
+  static const struct {
+    const char *http;
+    unsigned touches;
+  } rows[] = {
+      {"{\"path\":\"/\"}", REIN_READS_PRIVATE | REIN_OUTSIDE},
+      {"{\"path\":\"/\"},\"touches\":[\"nothing\",\"reads_outside\"]",
+       REIN_TOUCHES_NOTHING | REIN_READS_PRIVATE | REIN_READS_OUTSIDE},
+      {"{\"path\":\"/\",\"method\":\"POST\"},\"touches\":[\"reads_outside\"]",
+       REIN_READS_PRIVATE | REIN_READS_OUTSIDE | REIN_OUTSIDE | REIN_WRITES},
+      {"{\"path\":\"/\",\"method\":\"POST\",\"reads\":true}", REIN_READS_PRIVATE | REIN_OUTSIDE},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct arena arena;
+    struct pack *pack;
+    struct err err;
+    struct buf text;
+    arena_init(&arena, ROOM);
+    buf_init(&text, 4096);
+    buf_fmt(&text,
+            "{\"pack\":\"p\",\"url\":\"https://a.example\",\"tools\":[{\"name\":\"t\","
+            "\"description\":\"d\",\"schema\":{},\"http\":%s}]}",
+            rows[i].http);
+    assert_int_equal(load(&arena, buf_str(&text), &pack, &err), REIN_OK);
+    assert_int_equal(pack->tools[0].touches, rows[i].touches);
+    buf_release(&text);
+    arena_release(&arena);
+  }
+}
+
 static void test_shipped(void **state) {
   struct arena arena;
   struct pack *pack;
@@ -61,6 +93,7 @@ static const struct {
     {TOOL(RQ, "{\"path\":\"/a b\"}"), T_PACK_CHECK_PATH},
     {TOOL(RQ, "{\"path\":\"/a?b={{q}}\"}"), T_PACK_CHECK_PATH},
     {TOOL(RQ, "{\"path\":\"/가\"}"), T_PACK_CHECK_PATH},
+    {TOOL(RQ, "{\"path\":\"/a/../{{q}}\"}"), T_PACK_CHECK_PATH},
     {TOOL(RQ, "{\"path\":\"/${KEY}\"}"), T_PACK_CHECK_SECRET_PLACE},
     {TOOL(RQ, "{\"path\":\"/x\",\"query\":{\"k\":\"${KEY}\"}}"), T_PACK_CHECK_SECRET_PLACE},
     {TOOL(RQ, "{\"path\":\"/x\",\"method\":\"POST\",\"body\":{\"k\":[\"${KEY}\"]}}"),
@@ -209,9 +242,10 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shipped),   cmocka_unit_test(test_slips),
-      cmocka_unit_test(test_addresses), cmocka_unit_test(test_schema_is_plain),
-      cmocka_unit_test(test_every_cut), cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_shipped),         cmocka_unit_test(test_touches),
+      cmocka_unit_test(test_slips),           cmocka_unit_test(test_addresses),
+      cmocka_unit_test(test_schema_is_plain), cmocka_unit_test(test_every_cut),
+      cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,17 +151,26 @@ static void test_steps(void **state) {
   assert_in_range(taken, 30, HOSTILE - 15);
 }
 
-static void test_dots_of_two(void **state) {
-  struct filled f;
-  struct pack_request r = {.path = STR("/a/.{{v}}/z")};
+/* What may be no step at all, and why. */
+static void test_refused_steps(void **state) {
+  static const struct {
+    const char *value;
+    enum text_id why;
+  } rows[] = {{"\"a/b\"", T_PACK_STEP_SLASH}, {"\"a\\\\b\"", T_PACK_STEP_SLASH},
+              {"\"..\"", T_PACK_STEP_DOTS},   {"\".\"", T_PACK_STEP_DOTS},
+              {"\"\"", T_PACK_STEP_EMPTY},    {"null", T_PACK_STEP_EMPTY},
+              {"\"a\\nb\"", T_PACK_CONTROL},  {"[1]", T_PACK_COMPOSED},
+              {"{\"a\":1}", T_PACK_COMPOSED}};
+  char room[4096];
   (void)state;
-  begin(&f, STR("{\"v\":\"\\u002e\"}"));
-  assert_int_equal(template_path(&f.out, &r, STR_NONE, &f.from, &f.err), REIN_INPUT);
-  end(&f);
-  begin(&f, STR("{\"v\":\"git\"}"));
-  assert_int_equal(template_path(&f.out, &r, STR_NONE, &f.from, &f.err), REIN_OK);
-  assert_text(buf_str(&f.out), "/a/.git/z");
-  end(&f);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct filled f;
+    struct pack_request r = {.path = STR("/a/{{v}}/z")};
+    begin(&f, args_of(room, rows[i].value));
+    assert_int_equal(template_path(&f.out, &r, STR_NONE, &f.from, &f.err), REIN_INPUT);
+    assert_int_equal(f.err.text, rows[i].why);
+    end(&f);
+  }
 }
 
 /* One pair stays one pair, and its value comes back whole. */
@@ -350,7 +359,7 @@ static void test_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steps),   cmocka_unit_test(test_dots_of_two),
+      cmocka_unit_test(test_steps),   cmocka_unit_test(test_refused_steps),
       cmocka_unit_test(test_queries), cmocka_unit_test(test_headers),
       cmocka_unit_test(test_bodies),  cmocka_unit_test(test_secret),
       cmocka_unit_test(test_absent),  cmocka_unit_test(test_braces),
