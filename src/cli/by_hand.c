@@ -7,6 +7,7 @@
 #include "host/loop.h"
 #include "schema/schema.h"
 #include "tools/call.h"
+#include "tools/reach.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct by_hand {
   struct http *http;
   struct call_house house;
   struct call_watch watch;
+  struct reach reach; /* rules about hosts, for tools that ask them */
   struct rein_call *call;
 };
 
@@ -107,10 +109,7 @@ static void done(void *ctx) {
 static int run(struct by_hand *h) {
   struct setup *setup = h->setup;
   struct err err = {0};
-  struct http_options options = {.ca_dir = setup->ca_dir.n ? setup->ca_dir.p : NULL,
-                                 .ca_file = setup->ca_file.n ? setup->ca_file.p : NULL,
-                                 .proxy = setup->proxy.proxy.n ? setup->proxy.proxy.p : NULL,
-                                 .no_proxy = setup->proxy.direct.n ? setup->proxy.direct.p : NULL};
+  struct http_options options = setup_http(setup);
   if (loop_new(&h->loop, &err) || http_new(h->loop, &options, &h->http, &err))
     return cli_fail(h->cli, &err);
   h->house.http = h->http;
@@ -132,6 +131,7 @@ static int show(struct by_hand *h) {
 }
 
 static int prepare(struct by_hand *h) {
+  struct err err = {0};
   struct cli *cli = h->cli;
   struct setup *setup = h->setup;
   int exit = setup_policy(cli, setup);
@@ -151,6 +151,8 @@ static int prepare(struct by_hand *h) {
       .git_env = setup->git_env,
       .watch = &h->watch,
   };
+  if (reach_make(&h->reach, &cli->arena, &setup->policy, h->row, &err)) return cli_fail(cli, &err);
+  h->house.reach = &h->reach;
   struct decision d = policy_judge(&setup->policy, str_of(h->row->name), h->row->verdict);
   cli_say(cli, T_CLI_BY_HAND_VERDICT, str_of(h->row->name), str_of(verdict_word(d.verdict)),
           d.rule);

@@ -218,11 +218,7 @@ static void on_signal(void *ctx, int signum) {
 
 static enum rein_code start_host(struct session *s, struct err *err) {
   struct setup *setup = s->setup;
-  /* Empty values are NULL there; all of them are terminated: environment or arena. */
-  struct http_options options = {.ca_dir = setup->ca_dir.n ? setup->ca_dir.p : NULL,
-                                 .ca_file = setup->ca_file.n ? setup->ca_file.p : NULL,
-                                 .proxy = setup->proxy.proxy.n ? setup->proxy.proxy.p : NULL,
-                                 .no_proxy = setup->proxy.direct.n ? setup->proxy.direct.p : NULL};
+  struct http_options options = setup_http(setup);
   enum rein_code code = s->loop ? REIN_OK : loop_new(&s->loop, err);
   if (!code) code = http_new(s->loop, &options, &s->http, err);
   if (!code) code = driver_new(s->loop, s->http, &s->driver, err);

@@ -158,6 +158,14 @@ static int read_facts(struct cli *cli, struct setup *setup) {
   return 0;
 }
 
+/* Empty values are NULL there; all of them are terminated: environment or arena. */
+struct http_options setup_http(const struct setup *setup) {
+  return (struct http_options){.ca_dir = setup->ca_dir.n ? setup->ca_dir.p : NULL,
+                               .ca_file = setup->ca_file.n ? setup->ca_file.p : NULL,
+                               .proxy = setup->proxy.proxy.n ? setup->proxy.proxy.p : NULL,
+                               .no_proxy = setup->proxy.direct.n ? setup->proxy.direct.p : NULL};
+}
+
 struct str setup_url(const struct setup *setup) {
   return setup->base_url.n ? setup->base_url : str_of(setup->provider.wire->base_url);
 }

@@ -14,6 +14,7 @@
 #include "core/agent.h"
 #include "driver/provider.h"
 #include "host/files.h"
+#include "host/http.h"
 #include "host/sandbox.h"
 #include "policy/policy.h"
 
@@ -59,5 +60,6 @@ int setup_root(struct cli *cli, struct setup *setup);
 enum rein_no_progress setup_progress(const struct cli *cli); /* of --no-progress */
 /* Keys, addresses, proxies and the rest, without a provider's. */
 int setup_outside(struct cli *cli, struct setup *setup);
+struct http_options setup_http(const struct setup *setup); /* borrowed from it */
 /* Where requests go; the wire's own address where none was given. */
 struct str setup_url(const struct setup *setup);

@@ -92,6 +92,12 @@ class Where(HttpTest):
         self.assertEqual(self.get(site.url + "/a", HERE)[0], "ok")
         self.assertEqual(self.get(f"http://localhost:{site.port}/a", "host(localhost)=allow")[0], "ok")
 
+    def test_by_hand_the_rules_hold_too(self):
+        site = self.site(a=(200, {"content-type": "text/plain"}, b"hello"))
+        args = ("tools", "test", "http_get", json.dumps({"url": site.url + "/a"}))
+        self.assertEqual((self.rein(*args).code, site.requests), (3, []))
+        self.assertIn("hello", self.rein(*args, "--policy", HERE).out)
+
     def test_every_spelling_is_the_same_place(self):
         site = self.site(a=(200, {}, b"x"))
         for host in ("2130706433", "0x7f000001", "0177.0.0.1", "127.1", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0",
