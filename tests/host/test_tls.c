@@ -315,7 +315,9 @@ static void abort_one(void **state) {
   assert_true(seen_ends(&w.seen, "|2.0|whole"));
   assert_text(buf_str(&hung.log), "");
   buf_release(&hung.log);
-  close_world(&w, 1, 3);
+  /* How many connections is curl's matter: where the server's frames of the stream that was
+   * dropped wait to be read, it may take the connection for dead and open another. */
+  close_world(&w, -1, 3);
 }
 
 /* ---- breaking ----------------------------------------------------------------------- */
