@@ -164,7 +164,10 @@ class CaseTest(unittest.TestCase):
         made = []
         while os.path.exists(os.path.join(self.out, f"req-{len(made)}.json")):
             with open(os.path.join(self.out, f"req-{len(made)}.json"), encoding="utf-8") as f:
-                made.append(json.load(f))
+                text = f.read()
+            if not text.rstrip().endswith("}"):
+                break  # it is still being written: it has not come yet
+            made.append(json.loads(text))
         return made
 
     def check_history(self):
